@@ -849,6 +849,12 @@ class NetEndpoint:
     def sockets(self) -> list[SocketStats]:
         """Counters of each UDP socket."""
 
+    def saved_paths(self) -> Operation[str]:
+        """What the paths of this endpoint carried, as text."""
+
+    def restore_paths(self, saved: str) -> Operation[None]:
+        """Takes the text that ``saved_paths`` returned earlier."""
+
     def close(self) -> Operation[None]:
         """Shuts all connections down and waits until they have ended."""
 

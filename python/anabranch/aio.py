@@ -199,6 +199,21 @@ class Endpoint(BaseEndpoint, _Closeable):
         """
         await _run(self._handle.remove_local_address(address))
 
+    async def saved_paths(self) -> str:
+        """What the paths of this endpoint carried, as text for a file; :meth:`restore_paths` takes it in a later run.
+
+        Paths are saved with the option ``resume`` only, those of ended and of present connections, and for an hour.
+        """
+        return await _run(self._handle.saved_paths())
+
+    async def restore_paths(self, saved: str) -> None:
+        """Takes what :meth:`saved_paths` returned earlier: paths between the same addresses then begin with a jump.
+
+        Connections need ``resume="full"``. What was saved more than an hour ago is left out. Raises :class:`ValueError`
+        for a damaged text, and nothing changes then.
+        """
+        await _run(self._handle.restore_paths(saved))
+
     async def close(self) -> None:
         """Shuts all connections down, and waits until they have ended."""
         await _run(self._closing())

@@ -139,6 +139,21 @@ class Endpoint(BaseEndpoint, _Closeable):
         """
         _wait(self._handle.remove_local_address(address), timeout, "remove_local_address", self)
 
+    def saved_paths(self, timeout: float | None = None) -> str:
+        """What the paths of this endpoint carried, as text for a file; :meth:`restore_paths` takes it in a later run.
+
+        Paths are saved with the option ``resume`` only, those of ended and of present connections, and for an hour.
+        """
+        return _wait(self._handle.saved_paths(), timeout, "saved_paths", self)
+
+    def restore_paths(self, saved: str, *, timeout: float | None = None) -> None:
+        """Takes what :meth:`saved_paths` returned earlier: paths between the same addresses then begin with a jump.
+
+        Connections need ``resume="full"``. What was saved more than an hour ago is left out. Raises :class:`ValueError`
+        for a damaged text, and nothing changes then.
+        """
+        _wait(self._handle.restore_paths(saved), timeout, "restore_paths", self)
+
     def close(self, timeout: float | None = None) -> None:
         """Shuts all connections down, and waits until they have ended."""
         _wait(self._closing(), timeout, "close", self)

@@ -159,6 +159,32 @@ def test_addresses_come_and_go(pair: Pair) -> None:
         pair.client.add_local_address(FIRST)
 
 
+def saved_line() -> str:
+    """What half an hour ago was saved for the path between the two endpoints."""
+    return f"{FIRST} {SERVER} 500000 20000 {int(time.time()) + 1800}\n"
+
+
+def test_saved_paths_are_a_text_that_a_later_endpoint_takes(pair: Pair) -> None:
+    title, line = pair.client.saved_paths(), saved_line()
+    pair.client.restore_paths(title + line)
+    assert pair.client.saved_paths() == title + line
+    with pytest.raises(ValueError, match="saved paths, line 3: expected local and remote address"):
+        pair.client.restore_paths(title + line + line[:20])
+    pair.client.close(timeout=10)
+    for call in pair.client.saved_paths, lambda: pair.client.restore_paths(title):
+        with pytest.raises(anabranch.EndpointClosedError):
+            call()
+
+
+def test_aio_saves_and_restores_paths() -> None:
+    async def test(client: aio.Endpoint, _near: aio.Connection, _far: aio.Connection) -> None:
+        title, line = await client.saved_paths(), saved_line()
+        await client.restore_paths(title + line)
+        assert await client.saved_paths() == title + line
+
+    with_aio(test)
+
+
 def test_keys_are_changed(pair: Pair) -> None:
     ours = pair.near.events()
     for end in pair.near, pair.far:

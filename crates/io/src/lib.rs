@@ -62,7 +62,7 @@ pub use stats::{EndpointStats, SocketStats};
 pub use tap::Tap;
 pub use types::{
     AddressError, BindError, ConnectError, ConnectionError, KeyError, Lagged, Message, NotDelivered,
-    OptionsError, PathError, Peer, Received, SendError, StreamError, TrySendError,
+    OptionsError, PathError, Peer, Received, RestoreError, SendError, StreamError, TrySendError,
 };
 pub use wire::{Ppid, StreamId};
 /// The crates that define [`Config`] and other types.

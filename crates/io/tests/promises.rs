@@ -10,7 +10,7 @@ use anabranch_io::{
     CloseReason, Config, ConnectionError, Delivery, Endpoint, Event, Message, NotDelivered, OptionsError,
     PathState, Reliability, SendError, StreamId,
 };
-use common::{CLIENT, LOSSY, SERVER, SOON, World, poll_times, quick, run, small};
+use common::{CLIENT, LOSSY, NO_FAULTS, SERVER, SOON, World, poll_times, quick, run, small};
 use futures_core::Stream;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -21,8 +21,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 use testkit::Faults;
 use units::{ByteCount, Span};
-
-const NO_FAULTS: Faults = Faults { loss: 0.0, duplication: 0.0, delay: 0.0, longest_delay: Duration::ZERO };
 
 fn world() -> World {
     World::new(1, NO_FAULTS, &small())

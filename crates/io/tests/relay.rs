@@ -49,6 +49,7 @@ fn dialogue(seed: u64) {
         duplication: 0.1 * (1.0 - share),
         delay: 0.2 * share,
         longest_delay: Duration::from_millis(seed % 10),
+        ..Faults::default()
     };
     let world = World::new(seed, faults, &config);
     let (one, other) = world.connect();

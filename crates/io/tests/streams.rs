@@ -8,12 +8,9 @@ use anabranch_io::{
     Config, Connection, Event, Events, Message, ResetDirection, ResetError, ResetResult, StreamError,
     StreamId,
 };
-use common::{LOSSY, World, poll_times, run, small};
+use common::{LOSSY, NO_FAULTS, World, poll_times, run, small};
 use std::thread;
 use std::time::Duration;
-use testkit::Faults;
-
-const NO_FAULTS: Faults = Faults { loss: 0.0, duplication: 0.0, delay: 0.0, longest_delay: Duration::ZERO };
 
 /// Options with small buffers. The peer may perform every kind of reset.
 fn resetting() -> Config {

@@ -2,6 +2,7 @@
 
 use cc::SavedPath;
 use std::collections::BTreeMap;
+use std::iter;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use units::{ByteCount, Instant, Span};
@@ -9,25 +10,33 @@ use units::{ByteCount, Instant, Span};
 /// Largest number of saved sets.
 const MOST: usize = 1024;
 
-/// Version of the encoding.
-const VERSION: u8 = 1;
+/// First line of the text, with the version of the format.
+const TITLE: &str = "anabranch saved paths 1: local, remote, bytes in a round trip, RTT [us], until [Unix s]";
+
+const SECOND: Span = Span::from_secs(1);
 
 /// Saved sets by local and remote address. All clones are the same sets.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Saved(Arc<Mutex<BTreeMap<(IpAddr, IpAddr), SavedPath>>>);
+pub(crate) struct Saved(Arc<Mutex<BTreeMap<Pair, SavedPath>>>);
+
+/// Local and remote address.
+pub(crate) type Pair = (IpAddr, IpAddr);
 
 /// Reason why saved paths could not be restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("these are no paths that Endpoint::saved_paths of this version saved")]
-pub struct RestoreError;
+#[error("saved paths, line {line}: expected {expected}")]
+pub struct RestoreError {
+    line: usize,
+    expected: &'static str,
+}
 
 impl Saved {
-    fn sets<T>(&self, f: impl FnOnce(&mut BTreeMap<(IpAddr, IpAddr), SavedPath>) -> T) -> T {
+    fn sets<T>(&self, f: impl FnOnce(&mut BTreeMap<Pair, SavedPath>) -> T) -> T {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Keeps a set. If there are too many, the oldest is forgotten.
-    pub(crate) fn put(&self, pair: (IpAddr, IpAddr), set: SavedPath) {
+    pub(crate) fn put(&self, pair: Pair, set: SavedPath) {
         self.sets(|sets| {
             sets.insert(pair, set);
             if sets.len() > MOST
@@ -39,66 +48,78 @@ impl Saved {
     }
 
     /// Takes the set of a path: one path of one association uses it.
-    pub(crate) fn take(&self, now: Instant, pair: (IpAddr, IpAddr)) -> Option<SavedPath> {
+    pub(crate) fn take(&self, now: Instant, pair: Pair) -> Option<SavedPath> {
         self.sets(|sets| sets.remove(&pair)).filter(|set| now <= set.until)
     }
 
-    /// The sets as bytes, with the times for which they may still be used.
-    pub(crate) fn encode(&self, now: Instant) -> Vec<u8> {
-        let mut out = vec![VERSION];
-        self.sets(|sets| {
-            for (&(local, remote), set) in sets.iter() {
-                for address in [local, remote] {
-                    match address {
-                        IpAddr::V4(address) => out.extend_from_slice(&address.to_ipv6_mapped().octets()),
-                        IpAddr::V6(address) => out.extend_from_slice(&address.octets()),
-                    }
-                }
-                for number in [set.cwnd.get(), set.rtt.as_nanos(), set.until.since(now).as_nanos()] {
-                    out.extend_from_slice(&number.to_be_bytes());
-                }
-            }
-        });
-        out
+    /// These sets and those of paths `in_use` as text. `wall` is the time since the Unix epoch.
+    pub(crate) fn encode(
+        &self,
+        now: Instant,
+        wall: Span,
+        in_use: impl Iterator<Item = (Pair, SavedPath)>,
+    ) -> String {
+        let all = Saved(Arc::new(Mutex::new(self.sets(|sets| sets.clone()))));
+        in_use.for_each(|(pair, set)| all.put(pair, set));
+        let line = |(&(local, remote), set): (&Pair, &SavedPath)| {
+            let (cwnd, rtt) = (set.cwnd.get(), set.rtt.as_nanos() / 1000);
+            let until = (wall + set.until.since(now) + SECOND / 2).as_nanos() / SECOND.as_nanos();
+            format!("{local} {remote} {cwnd} {rtt} {until}\n")
+        };
+        all.sets(|sets| {
+            let young = sets.iter().filter(|(_, set)| now < set.until);
+            iter::once(format!("{TITLE}\n")).chain(young.map(line)).collect()
+        })
     }
 
-    /// Adds encoded sets.
-    pub(crate) fn decode(&self, now: Instant, bytes: &[u8]) -> Result<(), RestoreError> {
-        let Some((&VERSION, entries)) = bytes.split_first() else { return Err(RestoreError) };
-        let (entries, []) = entries.as_chunks::<ENTRY>() else { return Err(RestoreError) };
-        if entries.len() > MOST {
-            return Err(RestoreError);
+    /// Adds the sets of a text, but not those that are too old, or that a wall clock ahead of this one saved.
+    pub(crate) fn decode(&self, now: Instant, wall: Span, text: &str) -> Result<(), RestoreError> {
+        let wrong = |line, expected| RestoreError { line, expected };
+        let mut lines = (1..).zip(text.lines());
+        if lines.next().is_none_or(|(_, first)| first != TITLE) {
+            return Err(wrong(1, "the title of saved paths, version 1"));
         }
-        for entry in entries {
-            let address = |at: usize| -> Option<IpAddr> {
-                let octets: [u8; 16] = *entry.get(at..)?.first_chunk()?;
-                Some(IpAddr::from(octets).to_canonical())
-            };
-            let number = |at: usize| Some(u64::from_be_bytes(*entry.get(at..)?.first_chunk()?));
-            let all = || Some((address(0)?, address(16)?, number(32)?, number(40)?, number(48)?));
-            let (local, remote, cwnd, rtt, left) = all().ok_or(RestoreError)?;
-            let left = Span::from_nanos(left).min(SavedPath::LIFETIME);
-            if !left.is_zero() && rtt > 0 {
-                let (cwnd, rtt) = (ByteCount::new(cwnd), Span::from_nanos(rtt));
-                self.put((local, remote), SavedPath { cwnd, rtt, until: now + left });
+        let expected = "local and remote address, bytes, microseconds above 0 and Unix seconds";
+        let mut sets = Vec::new();
+        for (line, text) in lines {
+            if line > MOST + 1 {
+                return Err(wrong(line, "the end, since there are at most 1024 paths"));
+            }
+            sets.push(set_of(text).ok_or(wrong(line, expected))?);
+        }
+        for (pair, cwnd, rtt, until) in sets {
+            let left = until.saturating_sub(wall);
+            if !left.is_zero() && left <= SavedPath::LIFETIME {
+                self.put(pair, SavedPath { cwnd, rtt, until: now + left });
             }
         }
         Ok(())
     }
 }
 
-/// Bytes of an encoded set.
-const ENTRY: usize = 2 * 16 + 3 * 8;
+/// Addresses, saved cwnd, RTT and end of a set, from its line.
+fn set_of(line: &str) -> Option<(Pair, ByteCount, Span, Span)> {
+    let mut words = line.split(' ');
+    let mut address = || words.next()?.parse::<IpAddr>().ok();
+    let pair = (address()?, address()?);
+    let mut number = || words.next()?.parse::<u64>().ok();
+    let (cwnd, rtt, until) = (number()?, number()?, number()?);
+    let whole = words.next().is_none() && rtt > 0;
+    whole.then(|| (pair, ByteCount::new(cwnd), Span::from_micros(1) * rtt, SECOND * until))
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The wall clock at time 0 of `at`.
+    const BEGAN: u64 = 1_780_000_000;
+
     fn set(cwnd: u64, until: u64) -> SavedPath {
         SavedPath { cwnd: ByteCount::new(cwnd), rtt: Span::from_millis(50), until: at(until) }
     }
 
-    fn pair(n: u32) -> (IpAddr, IpAddr) {
+    fn pair(n: u32) -> Pair {
         ([10, 0, 0, 1].into(), IpAddr::from(n.to_be_bytes()))
     }
 
@@ -106,28 +127,67 @@ mod tests {
         Instant::ZERO + Span::from_secs(secs)
     }
 
-    #[test]
-    fn sets_survive_an_endpoint_with_their_ages() {
-        let (first, second) = (Saved::default(), Saved::default());
-        let six = ("2001:db8::1".parse().unwrap(), "2001:db8::2".parse().unwrap());
-        first.put(pair(1), set(500_000, 4100));
-        first.put(six, set(600_000, 5000));
-        second.decode(at(7), &first.encode(at(4200))).unwrap();
-        assert_eq!(second.take(at(7), pair(1)), None, "too old");
-        assert_eq!(second.take(at(7), six), Some(set(600_000, 807)));
-        assert_eq!(second.take(at(7), six), None, "one path uses it");
+    fn wall(secs: u64) -> Span {
+        Span::from_secs(BEGAN + secs)
     }
 
     #[test]
-    fn bytes_that_are_no_sets_change_nothing() {
+    fn sets_age_by_the_wall_clock_until_they_are_restored() {
+        let first = Saved::default();
+        let six = ("2001:db8::1".parse().unwrap(), "2001:db8::2".parse().unwrap());
+        first.put(pair(1), set(500_000, 4100));
+        first.put(six, set(600_000, 7000));
+        let text = first.encode(at(4000), wall(4000), iter::empty());
+        let line = "2001:db8::1 2001:db8::2 600000 50000 1780007000\n";
+        assert_eq!(text, format!("{TITLE}\n10.0.0.1 0.0.0.1 500000 50000 1780004100\n{line}"));
+        let second = Saved::default();
+        second.decode(at(7), wall(4200), &text).unwrap();
+        assert_eq!(second.take(at(7), pair(1)), None, "too old");
+        assert_eq!(second.take(at(7), six), Some(set(600_000, 2807)));
+        assert_eq!(second.take(at(7), six), None, "one path uses it");
+        second.decode(at(7), wall(3000), &text).unwrap();
+        assert_eq!(second.take(at(7), six), None, "the clock was set back: nobody knows how old it is");
+    }
+
+    #[test]
+    fn sets_of_paths_in_use_are_saved_too_and_stay_with_their_paths() {
         let saved = Saved::default();
         saved.put(pair(1), set(500_000, 3600));
-        let bytes = saved.encode(at(1));
-        let other = Saved::default();
-        for wrong in [&[][..], &[2], &bytes[..bytes.len() - 1], &[&bytes[..], &[0]].concat()] {
-            assert_eq!(other.decode(at(1), wrong), Err(RestoreError));
+        let in_use = [(pair(1), set(700_000, 3601)), (pair(2), set(800_000, 3601))];
+        let text = saved.encode(at(1), wall(1), in_use.into_iter());
+        assert!(text.contains("0.0.0.1 700000 ") && text.contains("0.0.0.2 800000 "), "{text}");
+        assert_eq!(saved.take(at(1), pair(2)), None);
+        assert_eq!(saved.take(at(1), pair(1)), Some(set(500_000, 3600)));
+    }
+
+    #[test]
+    fn a_damaged_text_changes_nothing_and_the_error_names_the_line() {
+        let saved = Saved::default();
+        let good = "10.0.0.1 10.0.0.2 500000 50000 1780003000";
+        let error = |text: &str| saved.decode(at(1), wall(1), text).unwrap_err().to_string();
+        assert!(error("").starts_with("saved paths, line 1: expected the title"));
+        assert!(error(&format!("{}\n{good}", TITLE.replace('1', "2"))).contains("line 1"));
+        for damaged in [
+            "",
+            "10.0.0.1",
+            "10.0.0.1 10.0.0.2 500000 50000",
+            "10.0.0.1 10.0.0.2 500000 0 1780003000",
+            "10.0.0.1 10.0.0.2 500000 50000 1780003000 7",
+            "10.0.0.1 10.0.0.2 500000 50000 99999999999999999999",
+            "10.0.0.1 10.0.0.256 500000 50000 1780003000",
+            "10.0.0.1 10.0.0.2 -5 50000 1780003000",
+        ] {
+            let error = error(&format!("{TITLE}\n{good}\n{damaged}\n"));
+            assert!(
+                error.starts_with("saved paths, line 3: expected local and remote"),
+                "{damaged}: {error}"
+            );
         }
-        assert_eq!(other.encode(at(1)), [VERSION]);
+        let many = format!("{TITLE}\n{}", format!("{good}\n").repeat(MOST + 1));
+        assert!(error(&many).contains("line 1026: expected the end"));
+        assert_eq!(saved.encode(at(1), wall(1), iter::empty()), format!("{TITLE}\n"));
+        let largest = format!("{TITLE}\n10.0.0.1 10.0.0.2 {0} {0} {0}", u64::MAX);
+        assert_eq!(saved.decode(at(1), wall(1), &largest), Ok(()), "never panics");
     }
 
     #[test]

@@ -113,12 +113,23 @@ fn an_association_resumes_after_its_peer_restarted() {
 fn an_endpoint_resumes_what_an_earlier_one_saved() {
     let mut pair = pair(1, &config(Resume::Full));
     one_after_the_other(&mut pair, Side::Client, &[1000]);
-    let now = pair.now;
-    let saved = pair.endpoint(Side::Client).saved_paths(now);
+    let (now, wall) = (pair.now, Span::from_secs(1_780_000_000));
+    let saved = pair.endpoint(Side::Client).saved_paths(now, wall);
     pair.replace(Side::Client, endpoint_config(Side::Client, 1, &config(Resume::Full)));
-    pair.endpoint(Side::Client).restore_paths(now, &saved).expect("saved paths");
+    pair.endpoint(Side::Client).restore_paths(now, wall, &saved).expect("saved paths");
     let found = one_after_the_other(&mut pair, Side::Client, &[400]);
     assert!(found > 2 * SLOW_START, "{found} packets");
+}
+
+#[test]
+fn paths_of_an_association_that_has_not_ended_are_saved_too() {
+    let mut pair = pair(1, &config(Resume::Full));
+    let (client, _) = pair.establish();
+    saturate(&mut pair, Side::Client, client, ms(1000));
+    let now = pair.now;
+    let text = pair.endpoint(Side::Client).saved_paths(now, Span::ZERO);
+    let line = format!("\n{} {} ", Side::Client.address(1), Side::Server.address(1));
+    assert!(text.contains(&line), "{text}");
 }
 
 /// The client's second address is removed and added again. Returns how many packets the path begins with.

@@ -21,6 +21,8 @@ pub struct Faults {
     pub delay: f64,
     /// Maximum additional delay of a datagram.
     pub longest_delay: Duration,
+    /// Delay of every datagram.
+    pub least_delay: Duration,
 }
 
 /// Forwards UDP datagrams between a client and a server on loopback, each of which may have several
@@ -170,22 +172,25 @@ impl Shared {
     }
 
     fn pass(&self, hop: Hop, bytes: &[u8], dice: &mut Dice) {
-        let Faults { loss, duplication, delay, longest_delay } = self.faults;
+        let Faults { loss, duplication, delay, longest_delay, least_delay } = self.faults;
         let [lost, twice, late] = [loss, duplication, delay].map(|chance| dice.roll() < chance);
-        let wait = longest_delay.mul_f64(dice.roll());
+        let more = longest_delay.mul_f64(dice.roll());
         if lost || self.state().cut.contains(&self.facing_server[hop.client].address) {
             return;
         }
-        if twice || !late {
-            self.send(hop, bytes);
+        if twice {
+            self.send_after(least_delay, hop, bytes);
         }
-        if late {
-            let held = Held { at: Instant::now() + wait, bytes: bytes.to_vec(), hop };
-            self.state().held.push(Reverse(held));
-            self.changed.notify_all();
-        } else if twice {
-            self.send(hop, bytes);
+        self.send_after(if late { least_delay + more } else { least_delay }, hop, bytes);
+    }
+
+    fn send_after(&self, wait: Duration, hop: Hop, bytes: &[u8]) {
+        if wait.is_zero() {
+            return self.send(hop, bytes);
         }
+        let held = Held { at: Instant::now() + wait, bytes: bytes.to_vec(), hop };
+        self.state().held.push(Reverse(held));
+        self.changed.notify_all();
     }
 
     /// Sends a datagram. If the system refuses to send the datagram, it is lost.

@@ -44,8 +44,8 @@ pub use io::{
     CloseReason, Config, ConnectError, Connection, ConnectionError, Delivery, Endpoint, EndpointStats, Event,
     Events, Guard, GuardError, Identity, KeyError, Lagged, Limit, LimitTimes, Listener, Message, Messages,
     NotDelivered, OptionsError, PathError, PathId, PathInfo, PathOptions, PathSet, PathState, Peer, Ppid,
-    Received, Reliability, ResetDirection, ResetError, ResetResult, Responder, SendError, SocketStats, State,
-    StreamError, StreamId, StreamReader, Tap, TrySendError, metrics, sctp, transport, units,
+    Received, Reliability, ResetDirection, ResetError, ResetResult, Responder, RestoreError, SendError,
+    SocketStats, State, StreamError, StreamId, StreamReader, Tap, TrySendError, metrics, sctp, transport, units,
 };
 pub use resolve::resolve;
 pub use writer::MessageWriter;

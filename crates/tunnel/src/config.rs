@@ -5,6 +5,7 @@ use crate::peers::{TunnelPeer, shared_prefix};
 use crate::redundant::{Flows, Redundant};
 use crate::uplinks::{Source, Uplink};
 use io::PathOptions;
+use io::sctp::Resume;
 use noise::{PrivateKey, PublicKey, Secret};
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
@@ -40,6 +41,8 @@ pub struct TunnelConfig {
     pub nat: bool,
     /// What this end sends on several uplinks.
     pub redundant: Redundant,
+    /// Which paths begin near the rate that an earlier path between their addresses had.
+    pub resume: Resume,
     /// The private key of this end; `None` for no encryption.
     pub key: Option<PrivateKey>,
     /// The other ends: one, or several at an end that waits.
@@ -72,7 +75,7 @@ const PEER_KEYS: [&str; 4] = ["key", "name", "addresses", "psk"];
 
 const REDUNDANT_KEYS: [&str; 2] = ["dscp", "ports"];
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "interface",
     "addresses",
     "mtu",
@@ -82,6 +85,7 @@ const KEYS: [&str; 18] = [
     "connect_port",
     "nat",
     "redundant",
+    "resume",
     "key",
     "peer",
     "peers",
@@ -158,6 +162,7 @@ impl TunnelConfig {
             connect_port: table.number("connect_port", 1, PORT)?,
             nat: table.flag("nat")?.unwrap_or(false),
             redundant: table.redundant()?,
+            resume: table.resume()?,
             key,
             peers,
             status: table.status()?,
@@ -263,6 +268,11 @@ impl Table<'_> {
                 "redundant: true, false, or a table such as { dscp = [46], ports = [5060] } was expected",
             )),
         }
+    }
+
+    fn resume(&self) -> Result<Resume, ConfigError> {
+        let read = self.text("resume")?.map_or(Ok(Resume::Off), str::parse);
+        read.map_err(|error| wrong(format!("resume: {error}")))
     }
 
     fn numbers(&self, name: &str, most: u16) -> Result<Vec<u16>, ConfigError> {
@@ -644,6 +654,8 @@ mod tests {
             ("redundant = { port = [1] }", "redundant: port: unknown; known are dscp, ports"),
             ("redundant = { dscp = [64] }", "redundant: dscp: a list of numbers from 0 to 63"),
             ("redundant = { ports = 5060 }", "redundant: ports: a list of numbers from 0 to 65535"),
+            ("resume = 1", "resume: a text in quotes"),
+            ("resume = 'always'", r#"resume: unknown resume "always": expected off, return, full"#),
             ("mtu = ", "expected"),
         ] {
             let error = error(&format!(

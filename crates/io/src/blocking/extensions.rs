@@ -1,7 +1,7 @@
-//! Calls about streams, local addresses and keys.
+//! Calls about streams, local addresses, saved paths and keys.
 
 use super::{Connection, Endpoint, block_on};
-use crate::types::{AddressError, KeyError, StreamError};
+use crate::types::{AddressError, ConnectionError, KeyError, RestoreError, StreamError};
 use bytes::Bytes;
 use sctp::ResetDirection;
 use std::net::IpAddr;
@@ -115,5 +115,21 @@ impl Endpoint {
     /// [`AddressError`]; nothing changes then.
     pub fn remove_local_address(&self, address: IpAddr) -> Result<(), AddressError> {
         block_on(self.inner.remove_local_address(address))
+    }
+
+    /// What the paths of this endpoint carried, as [`crate::Endpoint::saved_paths`].
+    ///
+    /// # Errors
+    /// [`ConnectionError::EndpointClosed`].
+    pub fn saved_paths(&self) -> Result<String, ConnectionError> {
+        block_on(self.inner.saved_paths())
+    }
+
+    /// Takes what [`Self::saved_paths`] returned earlier, as [`crate::Endpoint::restore_paths`].
+    ///
+    /// # Errors
+    /// [`RestoreError`]; nothing changes then.
+    pub fn restore_paths(&self, saved: impl Into<String>) -> Result<(), RestoreError> {
+        block_on(self.inner.restore_paths(saved))
     }
 }

@@ -11,6 +11,7 @@ mod hold;
 mod keys;
 mod listener;
 mod reader;
+mod saved;
 mod sending;
 mod streams;
 mod writer;

@@ -211,6 +211,18 @@ pub enum AddressError {
     Refused(#[from] sctp::AddressError),
 }
 
+/// Reason why saved paths could not be restored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RestoreError {
+    /// The endpoint was closed.
+    #[error(transparent)]
+    Ended(#[from] ConnectionError),
+    /// The text is damaged, or of another version.
+    #[error(transparent)]
+    Damaged(#[from] sctp::RestoreError),
+}
+
 /// Reason why no connection could be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

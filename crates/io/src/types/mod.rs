@@ -6,7 +6,7 @@ mod peer;
 
 pub use error::{
     AddressError, BindError, ConnectError, ConnectionError, KeyError, Lagged, NotDelivered, OptionsError,
-    PathError, SendError, StreamError, TrySendError,
+    PathError, RestoreError, SendError, StreamError, TrySendError,
 };
 pub use message::{Message, Received};
 pub use peer::Peer;

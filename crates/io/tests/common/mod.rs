@@ -25,7 +25,15 @@ pub const SERVER: [IpAddr; 2] = [local(2), local(4)];
 
 /// Faults of a bad network.
 pub const LOSSY: Faults =
-    Faults { loss: 0.1, duplication: 0.05, delay: 0.2, longest_delay: Duration::from_millis(5) };
+    Faults { loss: 0.1, duplication: 0.05, delay: 0.2, longest_delay: Duration::from_millis(5), ..NO_FAULTS };
+
+pub const NO_FAULTS: Faults = Faults {
+    loss: 0.0,
+    duplication: 0.0,
+    delay: 0.0,
+    longest_delay: Duration::ZERO,
+    least_delay: Duration::ZERO,
+};
 
 /// Options whose timers suit a network without propagation delay.
 pub fn quick(config: Config) -> Config {

@@ -206,6 +206,24 @@ impl NetEndpoint {
         self.inner.stats().sockets.into_iter().map(SocketStats::from).collect()
     }
 
+    /// What the paths of this endpoint carried, as text.
+    fn saved_paths(&self) -> Operation {
+        let endpoint = self.inner.clone();
+        Operation::new(async move {
+            let saved = endpoint.saved_paths().await;
+            saved.map_err(|_| error::closed(&name(&endpoint)))
+        })
+    }
+
+    /// Takes the text that ``saved_paths`` returned earlier.
+    fn restore_paths(&self, saved: String) -> Operation {
+        let endpoint = self.inner.clone();
+        Operation::nothing(async move {
+            let restored = endpoint.restore_paths(saved).await;
+            restored.map_err(|failure| error::restore(&name(&endpoint), failure))
+        })
+    }
+
     /// Shuts all connections down and waits until they have ended.
     fn close(&self) -> Operation {
         let endpoint = self.inner.clone();

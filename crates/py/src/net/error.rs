@@ -5,7 +5,7 @@ use crate::arrivals::{connect_error, list};
 use crate::error::ConfigError;
 use io::{
     AddressError, BindError, CloseReason, ConnectError, ConnectionError, GuardError, KeyError, NotDelivered,
-    PathError, SendError, StreamError,
+    PathError, RestoreError, SendError, StreamError,
 };
 use noise::KeyFileError;
 use pyo3::create_exception;
@@ -165,10 +165,23 @@ pub fn address(peer: &str, error: AddressError) -> PyErr {
 /// A call about local addresses of an endpoint failed.
 pub fn endpoint_address(endpoint: &str, error: AddressError) -> PyErr {
     match error {
-        AddressError::Ended(_) => EndpointClosedError::new_err(format!("{endpoint}: {CLOSED}")),
+        AddressError::Ended(_) => closed(endpoint),
         AddressError::Bind(error) => bind(error),
         _ => PyValueError::new_err(format!("{endpoint}: {error}")),
     }
+}
+
+/// Saved paths could not be restored.
+pub fn restore(endpoint: &str, error: RestoreError) -> PyErr {
+    match error {
+        RestoreError::Ended(_) => closed(endpoint),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// An endpoint was closed before a call.
+pub fn closed(endpoint: &str) -> PyErr {
+    EndpointClosedError::new_err(format!("{endpoint}: {CLOSED}"))
 }
 
 const CLOSED: &str = "the endpoint is closed";

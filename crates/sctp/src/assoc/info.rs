@@ -4,6 +4,8 @@ use crate::ext::Ext;
 use crate::message::{Abandoned, AbandonedByPolicy};
 use crate::path::{PathId, PathState, PathStats};
 use crate::rx::ReceiveStats;
+use crate::saved::Pair;
+use cc::SavedPath;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use transport::{LimitTimes, Stopwatch};
@@ -164,6 +166,12 @@ impl Association {
             Phase::ShutdownAckSent { .. } => State::ShutdownAckSent,
             Phase::Closed { .. } => return None,
         })
+    }
+
+    /// Addresses of the paths in use, and what they carried.
+    pub(crate) fn carried(&self) -> impl Iterator<Item = (Pair, SavedPath)> {
+        let paths = self.paths.ids().filter(|&p| !self.is_closed() && !self.paths[p].removed);
+        paths.filter_map(|p| self.sender.carried(p, &self.paths))
     }
 
     pub(crate) fn path_infos(&self) -> impl Iterator<Item = PathInfo> {

@@ -23,7 +23,7 @@ pub use discarded::Discarded;
 pub use open::{AcceptError, ConnectError, PairFault};
 pub use transport::ConfigError;
 
-use crate::assoc::{CookieKey, Handled, Local, Observers, Remote, precedes_cookie};
+use crate::assoc::{Association, CookieKey, Handled, Local, Observers, Remote, precedes_cookie};
 use crate::config::Config;
 use crate::event::{AssocId, Event};
 use crate::random::Random;
@@ -40,7 +40,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use tags::Tags;
 use transport::{Agenda, BufferBudget, Checksum, Datagram, PacketBuf, Transmit, Turn, is_unicast};
-use units::Instant;
+use units::{Instant, Span};
 use wire::{Abort, Auth, Causes, Chunk, CookieEcho, Packet, PacketError, ShutdownComplete};
 
 /// Largest number of waiting answers to packets that belong to no association.
@@ -169,18 +169,21 @@ impl Endpoint {
         self.listen = who.into();
     }
 
-    /// What paths of ended associations carried, as bytes for [`Self::restore_paths`] of a later endpoint.
-    /// Paths are saved with the option `resume` only, at most 1024, and for an hour.
-    pub fn saved_paths(&self, now: Instant) -> Vec<u8> {
-        self.local.saved.encode(now)
+    /// What paths carried, as text for [`Self::restore_paths`] of a later endpoint: at most 1024 lines, of paths
+    /// of ended associations and of those in use. `wall` is the time since the Unix epoch. Paths are saved
+    /// with the option `resume` only, and for an hour.
+    pub fn saved_paths(&self, now: Instant, wall: Span) -> String {
+        let in_use = self.associations.iter().flat_map(Association::carried);
+        self.local.saved.encode(now, wall, in_use)
     }
 
-    /// Adds what [`Self::saved_paths`] of an earlier endpoint returned. Never pass bytes of a peer.
+    /// Adds what [`Self::saved_paths`] of an earlier endpoint returned, without what is too old by now. Never
+    /// pass the text of a peer.
     ///
     /// # Errors
     /// [`RestoreError`]; nothing changes then.
-    pub fn restore_paths(&mut self, now: Instant, bytes: &[u8]) -> Result<(), RestoreError> {
-        self.local.saved.decode(now, bytes)
+    pub fn restore_paths(&mut self, now: Instant, wall: Span, text: &str) -> Result<(), RestoreError> {
+        self.local.saved.decode(now, wall, text)
     }
 
     /// Observes later associations, for example to log them.

@@ -3,7 +3,8 @@
 use super::Sender;
 use crate::config::Resume;
 use crate::path::{PathId, Paths};
-use crate::saved::Saved;
+use crate::saved::{Pair, Saved};
+use cc::SavedPath;
 use units::Instant;
 
 impl Sender {
@@ -33,10 +34,8 @@ impl Sender {
 
     /// Keeps what path `p` carried, before it is removed.
     pub(super) fn save(&self, p: PathId, paths: &Paths) {
-        if let (Some(saved), Some(control)) = (&self.saved, &self.control)
-            && let Some(set) = control.saved(p.index())
-        {
-            saved.put((paths[p].local, paths[p].remote), set);
+        if let (Some(saved), Some((pair, set))) = (&self.saved, self.carried(p, paths)) {
+            saved.put(pair, set);
         }
     }
 
@@ -45,5 +44,11 @@ impl Sender {
         for p in paths.ids().filter(|&p| !paths[p].removed) {
             self.save(p, paths);
         }
+    }
+
+    /// The addresses of path `p` and what it carried, if the options say so.
+    pub(crate) fn carried(&self, p: PathId, paths: &Paths) -> Option<(Pair, SavedPath)> {
+        let control = self.control.as_ref().filter(|_| self.saved.is_some())?;
+        Some(((paths[p].local, paths[p].remote), control.saved(p.index())?))
     }
 }

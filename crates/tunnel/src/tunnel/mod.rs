@@ -288,9 +288,10 @@ impl Tunnel {
     /// earlier association cannot interfere.
     fn call(&self) -> Result<(), TunnelError> {
         let mut failures = Repeated::default();
+        let mut saved = None;
         for number in 0.. {
             let mut pause = PAUSE;
-            match self.attempt(number) {
+            match self.attempt(number, saved.as_deref()) {
                 Ok((Bound { endpoint, stats, .. }, connection)) => {
                     let begin = Clock::now();
                     self.live(0, &endpoint, &stats, &connection, &AtomicBool::new(false))?;
@@ -298,6 +299,7 @@ impl Tunnel {
                         pause = SHORT_PAUSE;
                     }
                     drop(connection);
+                    saved = block_on_for(endpoint.saved_paths(), LOOK).and_then(Result::ok);
                     let _ = block_on_for(endpoint.close(), LOOK);
                 }
                 Err(error) => failures.say(&self.log, &error),
@@ -309,7 +311,8 @@ impl Tunnel {
         Ok(())
     }
 
-    fn attempt(&self, number: usize) -> Result<(Bound, Connection), String> {
+    /// Connects once. `saved`: what the paths of the association before carried.
+    fn attempt(&self, number: usize, saved: Option<&str>) -> Result<(Bound, Connection), String> {
         let config = &self.config;
         let fail = |why: String, stats: &Option<Stats>| {
             self.board.set_all(&Snapshot::waiting(&why, stats));
@@ -326,6 +329,10 @@ impl Tunnel {
         };
         let Bound { endpoint, stats, .. } = &bound;
         self.shown.set(endpoint, stats);
+        if let Some(saved) = saved {
+            // It is what an endpoint like this one saved.
+            let _ = block_on_for(endpoint.restore_paths(saved), LOOK);
+        }
         let mut peer = Peer::from((addresses, options::PORT));
         peer.udp_port = Some(config.connect_port);
         match block_on_for(endpoint.connect(peer), ATTEMPT) {

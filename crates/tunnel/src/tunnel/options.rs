@@ -30,6 +30,7 @@ pub(super) fn config(tunnel: &TunnelConfig) -> Config {
         pmtud: true,
         paths: PathSet::Pairs,
         nat_friendly: tunnel.nat,
+        resume: tunnel.resume,
         outbound_streams: STREAMS + 1,
         stream_scheduler: StreamScheduler::Priority,
         // The urgent stream keeps the value 0, which has the highest priority.

@@ -1,0 +1,37 @@
+//! What paths carried, for a program that begins again (`rfc9959`).
+
+use super::Endpoint;
+use crate::types::{ConnectionError, RestoreError};
+use std::time::SystemTime;
+use units::Span;
+
+impl Endpoint {
+    /// What the paths of this endpoint carried, as text for a file: a line for each pair of addresses, at
+    /// most 1024. [`Self::restore_paths`] takes it in a later run of the program. Paths are saved with the
+    /// option [`resume`](sctp::Config::resume) only, and for an hour.
+    ///
+    /// # Errors
+    /// [`ConnectionError::EndpointClosed`].
+    pub async fn saved_paths(&self) -> Result<String, ConnectionError> {
+        let saved = self.hold.hub.ask(|endpoint, now| endpoint.saved_paths(now, wall())).await;
+        saved.ok_or(ConnectionError::EndpointClosed)
+    }
+
+    /// Takes the text that [`Self::saved_paths`] returned earlier. Paths between the same addresses then begin
+    /// with a jump, if `resume` of their connection says so. What was saved more than an hour ago is left
+    /// out. Never pass the text of a peer.
+    ///
+    /// # Errors
+    /// [`RestoreError`]; nothing changes then.
+    pub async fn restore_paths(&self, saved: impl Into<String>) -> Result<(), RestoreError> {
+        let saved = saved.into();
+        let restored =
+            self.hold.hub.ask(move |endpoint, now| endpoint.restore_paths(now, wall(), &saved)).await;
+        Ok(restored.ok_or(ConnectionError::EndpointClosed)??)
+    }
+}
+
+/// The time since the Unix epoch; zero if the clock is before it.
+fn wall() -> Span {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().into()
+}
