@@ -509,6 +509,17 @@ fn run_and_sweep_print_the_latency_that_a_load_adds_and_its_grade() {
     assert_eq!(json["throughput"].as_array().map(Vec::len), Some(2), "without the probes");
 }
 
+#[test]
+fn sweep_lists_no_throughput_of_a_probe_that_has_no_samples_without_load() {
+    let never = "[[window]]\nname = \"idle\"\nfrom = \"0 s\"\nto = \"1 us\"\n[[latency]]";
+    let scenario = LATENCY.replace("[[latency]]", never);
+    let scratch = Scratch::with("command-latency-idle", &[("latency.toml", &scenario)]);
+    let json = scratch.json(&["sweep", "latency.toml", "--replicas", "1", "--json"]);
+    assert_eq!(json["latency"], Json::Null, "no latency is added to nothing");
+    let flows: Vec<_> = json["throughput"].as_array().unwrap().iter().map(|mean| &mean["flow"]).collect();
+    assert_eq!(flows, ["bursts", "bursts"]);
+}
+
 /// A scenario whose sweep takes some seconds.
 fn long(scratch: &Scratch) {
     let slow =

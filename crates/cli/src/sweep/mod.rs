@@ -295,7 +295,10 @@ fn means(sweep: &Sweep, report: &SweepReport) -> Result<[Vec<Mean>; 2], TableErr
     }
     let (latency, throughput): (Vec<Mean>, Vec<Mean>) =
         groups.iter().map(Group::mean).partition(|mean| mean.quantity == ECHO_ADDED);
-    let is_probe = |mean: &Mean| latency.iter().any(|probe| probe.flow == mean.flow);
+    let is_probe = |mean: &Mean| {
+        let mut flows = sweep.variants()[mean.variant].scenario.flows.iter();
+        flows.any(|flow| flow.echo && flow.name == mean.flow)
+    };
     let throughput = throughput.into_iter().filter(|mean| !is_probe(mean)).collect();
     Ok([throughput, latency])
 }
