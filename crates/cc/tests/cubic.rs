@@ -210,18 +210,20 @@ fn under_sctp_cubic_leaves_two_segments_at_least_as_under_tcp() {
     }
 }
 
-fn with_hystart() -> Setup {
-    let mut setup = Setup { paced: true, ..setup(GrowthRule::Rfc4960, 1) };
-    setup.knobs.cubic.hystart = true;
-    setup
+/// A paced path with HyStart++, `cwnd` and `ssthresh` in segments.
+fn with_hystart(cwnd: u64, ssthresh: u64) -> Bench {
+    let setup = Setup { paced: true, ..setup(GrowthRule::Rfc4960, 1) };
+    let mut knobs = Knobs::default();
+    knobs.cubic.hystart = true;
+    Bench::with_knobs(Algorithm::Cubic, &setup, M, &knobs).put(0, cwnd * M, ssthresh * M)
 }
 
 // The first SACK after a loss may acknowledge many packets: in slow start the window would have back what it
 // lost.
 #[test]
 fn under_sctp_cubic_is_in_congestion_avoidance_after_a_loss() {
-    for setup in [setup(GrowthRule::Rfc4960, 1), with_hystart()] {
-        let mut bench = Bench::new(Algorithm::Cubic, &setup).put(0, 100 * M, 0);
+    let plain = Bench::new(Algorithm::Cubic, &setup(GrowthRule::Rfc4960, 1)).put(0, 100 * M, 0);
+    for mut bench in [plain, with_hystart(100, 0)] {
         bench.loss(0, LossKind::FastRetransmit);
         bench.full_ack(0, 20 * M);
         assert_eq!(bench.cwnd(0), 70 * M, "no window of bytes is acknowledged yet");
@@ -230,7 +232,7 @@ fn under_sctp_cubic_is_in_congestion_avoidance_after_a_loss() {
 
 #[test]
 fn slow_start_after_a_timeout_ends_at_the_threshold() {
-    let mut bench = Bench::new(Algorithm::Cubic, &with_hystart()).put(0, 60 * M, 70 * M);
+    let mut bench = with_hystart(60, 70);
     bench.full_ack(0, 30 * M);
     assert_eq!(bench.cwnd(0), 70 * M);
 }

@@ -45,7 +45,8 @@ pub use io::{
     Events, Guard, GuardError, Identity, KeyError, Lagged, Limit, LimitTimes, Listener, Message, Messages,
     NotDelivered, OptionsError, PathError, PathId, PathInfo, PathOptions, PathSet, PathState, Peer, Ppid,
     Received, Reliability, ResetDirection, ResetError, ResetResult, Responder, RestoreError, SendError,
-    SocketStats, State, StreamError, StreamId, StreamReader, Tap, TrySendError, metrics, sctp, transport, units,
+    SocketStats, State, StreamError, StreamId, StreamReader, Tap, TrySendError, metrics, sctp, transport,
+    units,
 };
 pub use resolve::resolve;
 pub use writer::MessageWriter;
