@@ -257,6 +257,23 @@ mod tests {
         assert_eq!(sample.rate, Some(BitRate::from_bps(320_000)));
     }
 
+    // draft-ietf-ccwg-bbr-06, section 3.8: samples of aggregated acknowledgements can exceed the rate of the path.
+    // Four acknowledgements arrive together every 10 ms, which are 3.2 Mbit/s.
+    #[test]
+    fn a_sample_that_begins_within_a_burst_of_acknowledgements_has_a_part_of_that_burst_more() {
+        let mut path = RateEstimator::default();
+        let sent: Vec<_> = (0..15).map(|n| send(&mut path, 10 + n, 1000 * n)).collect();
+        ack(&mut path, 40, &sent[..1]);
+        let last = send(&mut path, 40, 14_000);
+        ack(&mut path, 40, &sent[1..4]);
+        ack(&mut path, 50, &sent[4..8]);
+        ack(&mut path, 60, &sent[8..12]);
+        // Three of the first burst and all of three more, in 30 ms; the send interval is 10 to 40 ms.
+        let sample = ack(&mut path, 70, &[sent[12], sent[13], sent[14], last]);
+        assert_eq!((sample.delivered, sample.interval), (FULL * 15, ms(30)));
+        assert_eq!(sample.rate, Some(BitRate::from_bps(4_000_000)));
+    }
+
     // Section 3.4: packets are application-limited until the bytes in flight at that time are delivered.
     #[test]
     fn samples_are_app_limited_until_the_flight_at_that_time_is_delivered() {

@@ -169,6 +169,8 @@ mod tests {
 
     use super::super::BbrKnobs;
     use super::*;
+    use crate::algorithm::bbr::Bbr;
+    use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, TcpRules};
 
     /// 1 MB/s and 40 ms: a bandwidth-delay product of 40 kB.
     const RATE: u64 = 1_000_000;
@@ -193,7 +195,6 @@ mod tests {
     /// An acknowledgement of 2 kB that reports 2 kB lost of 50 kB: a loss rate of 4 %. `prior`: bytes
     /// delivered when its packet was sent.
     fn lose(flow: &mut Flow, prior: u64) {
-        let delivered = flow.delivered + bytes(2000);
         let event = Event {
             now: Instant::ZERO + RTT,
             acked: bytes(2000),
@@ -202,8 +203,15 @@ mod tests {
             inflight: bytes(46_000),
             in_recovery: true,
         };
-        let sample = RateSample {
-            delivered: delivered - bytes(prior),
+        let sample = sample_of_loss(flow.delivered, prior);
+        let window = flow.window;
+        flow.on_ack(&event, Some(&sample), window);
+    }
+
+    /// The rate sample of [`lose`], before which `delivered` bytes were delivered.
+    fn sample_of_loss(delivered: ByteCount, prior: u64) -> RateSample {
+        RateSample {
+            delivered: delivered + bytes(2000) - bytes(prior),
             interval: RTT,
             rate: Some(BitRate::from_bps(RATE * 8)),
             prior_delivered: bytes(prior),
@@ -212,9 +220,66 @@ mod tests {
             rtt: Some(RTT),
             tx_in_flight: bytes(50_000),
             lost: bytes(2000),
+        }
+    }
+
+    /// A loss of the kind `kind` ends UP and proves spurious. Returns cwnd after the loss, after the
+    /// acknowledgement of [`lose`], and after the undo.
+    fn undo_in_up(kind: LossKind) -> [u64; 3] {
+        let rules = TcpRules {
+            headers: bytes(40),
+            initial_window: bytes(10_000),
+            abc_limit: None,
+            grow_full_only: false,
         };
-        let window = flow.window;
-        flow.on_ack(&event, Some(&sample), window);
+        let setup = Setup::tcp(rules, ByteCount::MAX);
+        let mut bbr = Bbr { name: "bbr", coupling: None, setup, paths: vec![flow(State::Up)] };
+        let before = CongestionWindow { cwnd: bytes(80_000), ssthresh: None };
+        let path = PathView {
+            window: before,
+            flight: bytes(50_000),
+            mtu: bytes(1040),
+            srtt: Some(RTT),
+            rto: Span::from_secs(1),
+            active: true,
+            group: 0,
+            apart: 0,
+            in_recovery: kind == LossKind::FastRetransmit,
+        };
+        let ack = PathAck {
+            path: 0,
+            acked: bytes(2000),
+            advanced: true,
+            flight_before: bytes(50_000),
+            flight_after: bytes(46_000),
+            rtt: Some(RTT),
+            owd: None,
+            lost: bytes(2000),
+            rate: Some(sample_of_loss(ByteCount::ZERO, 0)),
+        };
+        let (now, mut w) = (Instant::ZERO + RTT, [before]);
+        bbr.on_loss(now, &[path], 0, kind, &mut w);
+        let reduced = w[0].cwnd.get();
+        bbr.on_sack(now, &[path], &[ack], &mut w);
+        // h = max(50 kB, 0.7 x the smaller of 40 kB and cwnd).
+        assert_eq!((bbr.paths[0].state, bbr.paths[0].bounds.long_term), (State::Down, bytes(50_000)));
+        let acked = w[0].cwnd.get();
+        // The window that BBR saved counts, whatever the transport remembers.
+        bbr.on_spurious_loss(&[path], 0, CongestionWindow::default(), &mut w);
+        assert_eq!((bbr.paths[0].state, bbr.paths[0].bounds.long_term), (State::Refill, bytes(100_000)));
+        [reduced, acked, w[0].cwnd.get()]
+    }
+
+    // draft-ietf-ccwg-bbr, "Modulating cwnd in Loss Recovery": fast recovery does not reduce cwnd, but h does.
+    #[test]
+    fn spurious_fast_recovery_restores_the_window_that_the_bound_reduced() {
+        assert_eq!(undo_in_up(LossKind::FastRetransmit), [80_000, 50_000, 80_000]);
+    }
+
+    // The timeout leaves a segment, and the acknowledgement the least window of four.
+    #[test]
+    fn spurious_timeout_restores_the_window_before_it() {
+        assert_eq!(undo_in_up(LossKind::Timeout), [1000, 4000, 80_000]);
     }
 
     // draft-ietf-ccwg-bbr, "Handling a Spurious Loss Recovery"
