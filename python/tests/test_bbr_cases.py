@@ -10,7 +10,16 @@ import pytest
 
 from anabranch import command
 from anabranch.suites.bbr import measure
-from anabranch.suites.bbr.cases import JUDGES, Seen, probe_rtt, tiny_rate
+from anabranch.suites.bbr.cases import (
+    JUDGES,
+    Seen,
+    cruise_aggregated,
+    never_ends_from_up,
+    probe_rtt,
+    slower,
+    startup_loss,
+    tiny_rate,
+)
 from anabranch.suites.bbr.measure import NUMBERS, PLAIN, Row
 from anabranch.suites.bbr.trace import STATES, Trace
 from anabranch.suites.running import SuiteError
@@ -157,3 +166,71 @@ def test_a_case_that_never_reaches_its_state_is_a_miss(
 ) -> None:
     found = tiny_rate(trace({"state": [(0.0, 0.0), (30.0, 0.0)], "cwnd": [(0.0, 14480.0)]}))
     assert found == Seen(False, "CRUISE is not reached")
+
+
+STATE = {name: float(number) for number, name in enumerate(STATES)}
+Series = dict[str, list[tuple[float, float]]]
+
+
+def states(*visits: tuple[float, str]) -> list[tuple[float, float]]:
+    """The series of the state; the last state lasts until the end of the run."""
+    return [(time, STATE[name]) for time, name in visits]
+
+
+def test_startup_that_losses_end_without_a_queue_goes_through_drain_at_once(trace: Callable[[Series], Trace]) -> None:
+    series = {
+        "state": states((0.02, "startup"), (0.19, "cruise"), (1.0, "cruise")),
+        "full_bw_reached": [(0.02, 0.0), (0.19, 1.0)],
+        "inflight_longterm": [(0.02, float("inf")), (0.19, 100e3)],
+        "drops": [(0.0, 0.0), (0.16, 20.0)],
+    }
+    assert startup_loss(trace(series)) == Seen(True, "CRUISE 2.5 RTT after the losses began, h = 100 kB")
+    series["state"] = states((0.02, "startup"), (0.21, "cruise"), (1.0, "cruise"))
+    assert not startup_loss(trace(series)).passed, "3.5 RTT"
+    series["state"] = states((0.02, "startup"), (2.0, "startup"))
+    assert startup_loss(trace(series)) == Seen(False, "Startup does not end; 20 packets were lost")
+
+
+def test_an_up_that_down_ends_is_a_miss_and_one_that_probe_rtt_ends_is_none(trace: Callable[[Series], Trace]) -> None:
+    before = [(0.0, "startup"), (0.3, "down"), (0.4, "refill"), (0.5, "up")]
+    back = [*before, (5.5, "probe-rtt"), (5.7, "cruise"), (7.0, "refill"), (7.1, "up"), (9.0, "up")]
+    assert never_ends_from_up(trace({"state": states(*back)})) == Seen(True, "UP PROBE-RTT CRUISE REFILL UP")
+    ended = [*before, (0.6, "down"), (9.0, "down")]
+    assert never_ends_from_up(trace({"state": states(*ended)})) == Seen(False, "UP DOWN")
+
+
+def test_the_window_of_a_cruise_is_read_before_the_probe_rtt_that_ends_it(trace: Callable[[Series], Trace]) -> None:
+    series: Series = {
+        "state": states((0.0, "startup"), (1.0, "cruise"), (3.0, "probe-rtt"), (3.2, "probe-rtt")),
+        "throughput": [(0.1 * n, 48e6) for n in range(1, 32)],
+        "max_bw": [(0.0, 50e6)],
+        "min_rtt": [(0.0, 0.02)],
+        "extra_acked": [(0.0, 60e3)],
+        "cwnd": [(0.0, 310e3), (3.0, 62.5e3)],
+        **{bound: [(0.0, float("inf"))] for bound in ("bw_shortterm", "inflight_longterm", "inflight_shortterm")},
+    }
+    # 48 of 48.27 Mbit/s; 2 x 125 kB + 60 kB.
+    shown = "use 99.4 %, cwnd 310 kB of 310 kB, extra_acked 60 kB, max_bw +3.6 %"
+    assert cruise_aggregated(trace(series)) == Seen(True, shown)
+    series["inflight_longterm"] = [(0.0, 300e3)]  # 0.85 of it bounds the window
+    series["cwnd"] = [(0.0, 250e3), (3.0, 62.5e3)]
+    assert not cruise_aggregated(trace(series)).passed
+    series["cwnd"] = [(0.0, 255e3), (3.0, 62.5e3)]
+    assert cruise_aggregated(trace(series)).passed
+    series["throughput"] = [(0.1 * n, 45e6) for n in range(1, 32)]
+    assert not cruise_aggregated(trace(series)).passed, "93 %"
+
+
+def test_bw_shortterm_falls_once_for_each_step_of_inflight_shortterm(trace: Callable[[Series], Trace]) -> None:
+    def run(short: float) -> Seen:
+        series = {
+            "state": states((0.0, "startup"), (1.0, "cruise"), (20.0, "cruise")),
+            "cwnd": [(0.0, 500e3)],
+            "max_bw": [(0.0, 100e6), (10.0, 10e6)],
+            "bw_shortterm": [(0.0, float("inf")), (1.5, 70e6), (1.7, short)],
+        }
+        return slower(trace(series))
+
+    # 500 kB are 350 and 245 kB after two steps, and the path holds 275 kB.
+    assert run(49e6) == Seen(True, "bw_shortterm 49.00 Mbit/s of 49.00 Mbit/s, max_bw 10.00 Mbit/s")
+    assert not run(50e6).passed

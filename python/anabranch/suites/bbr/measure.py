@@ -12,12 +12,11 @@ from ...scenario import to_toml, with_values
 from ...shipped import folder
 from ..running import SuiteError, read
 from .cases import JUDGES, Seen
-from .trace import Network, Trace
+from .trace import PLAIN, Network, Trace
 
 NUMBERS = range(1, 23)
 """The cases."""
 TRANSPORTS = ("tcp", "sctp")
-PLAIN = Network(50e6, 0.02)
 NETWORKS = {"": PLAIN, "5 Mbit/s": Network(5e6, 0.02), "200 ms": Network(50e6, 0.2)}
 """The network of the cases, and two more for those with ``starred``: a tenth of the rate, ten times the time."""
 

@@ -33,6 +33,10 @@ class Network:
         return self.rate * self.rtt / 8
 
 
+PLAIN = Network(50e6, 0.02)
+"""Network N of the cases."""
+
+
 @dataclass(frozen=True)
 class Visit:
     """A stay in a state."""
