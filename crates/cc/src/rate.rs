@@ -257,8 +257,8 @@ mod tests {
         assert_eq!(sample.rate, Some(BitRate::from_bps(320_000)));
     }
 
-    // draft-ietf-ccwg-bbr-06, section 3.8: samples of aggregated acknowledgements can exceed the rate of the path.
-    // Four acknowledgements arrive together every 10 ms, which are 3.2 Mbit/s.
+    // draft-ietf-ccwg-bbr-06, section 3.8: samples of aggregated ACKs can exceed the rate of the path.
+    // Four ACKs arrive together every 10 ms, which are 3.2 Mbit/s.
     #[test]
     fn a_sample_that_begins_within_a_burst_of_acknowledgements_has_a_part_of_that_burst_more() {
         let mut path = RateEstimator::default();
