@@ -17,9 +17,9 @@ impl Endpoint {
         saved.ok_or(ConnectionError::EndpointClosed)
     }
 
-    /// Takes the text that [`Self::saved_paths`] returned earlier. Paths between the same addresses then begin
-    /// with a jump, if `resume` of their connection says so. What was saved more than an hour ago is left
-    /// out. Never pass the text of a peer.
+    /// Takes the text that [`Self::saved_paths`] returned earlier. Paths between the same addresses then
+    /// begin with a jump, if `resume` of their connection says so. What was saved more than an hour ago is
+    /// left out. Never pass the text of a peer.
     ///
     /// # Errors
     /// [`RestoreError`]; nothing changes then.
