@@ -511,7 +511,7 @@ fn run_and_sweep_print_the_latency_that_a_load_adds_and_its_grade() {
 
 #[test]
 fn sweep_lists_no_throughput_of_a_probe_that_has_no_samples_without_load() {
-    let never = "[[window]]\nname = \"idle\"\nfrom = \"0 s\"\nto = \"1 us\"\n[[latency]]";
+    let never = "[[window]]\nname = \"idle\"\nfrom = \"1 us\"\nto = \"2 us\"\n[[latency]]";
     let scenario = LATENCY.replace("[[latency]]", never);
     let scratch = Scratch::with("command-latency-idle", &[("latency.toml", &scenario)]);
     let json = scratch.json(&["sweep", "latency.toml", "--replicas", "1", "--json"]);
