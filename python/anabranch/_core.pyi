@@ -223,7 +223,7 @@ class Path:
     timer_retransmissions: int
     """Chunks retransmitted after an expiry of T3-rtx."""
     rescheduled: int
-    """Chunks sent again on this path to free a buffer before they counted as lost."""
+    """Chunks sent again on this path, before they counted as lost, to free a buffer."""
     copies: int
     """Copies sent of chunks in flight on other paths."""
     fast_recoveries: int

@@ -18,13 +18,13 @@ pub struct Entry {
     pub switches: AtomicU16,
     /// Cookie of this end of the pair.
     pub cookie: AtomicU64,
-    /// An association and its number of streams, as the host process told them.
+    /// An association (upper half) and its number of streams (lower half); 0: unknown.
     pub streams: AtomicU64,
     /// The thread that reads or sends a message in pieces; 0: none.
     owner: AtomicUsize,
     /// Another descriptor of the socket may have been read.
     shared: AtomicBool,
-    /// Forks before the descriptor was entered.
+    /// The number of forks when the descriptor was added.
     forks: AtomicUsize,
     place: UnsafeCell<Place>,
 }

@@ -25,7 +25,7 @@ pub struct PeerReport {
     pub lost: Option<Amount>,
     /// Jitter at the other side, in milliseconds; `None` if not reported.
     pub jitter: Option<f64>,
-    /// Limits of the sender of the other side; `None` if not reported.
+    /// How long each limit held up the sender at the other side; `None` if not reported.
     pub limits: Option<Limits>,
 }
 

@@ -81,7 +81,7 @@ pub struct Path {
     needless_retransmissions: u64,
     /// Chunks retransmitted after an expiry of T3-rtx.
     timer_retransmissions: u64,
-    /// Chunks sent again on this path to free a buffer before they counted as lost.
+    /// Chunks sent again on this path, before they counted as lost, to free a buffer.
     rescheduled: u64,
     /// Copies sent of chunks in flight on other paths.
     copies: u64,

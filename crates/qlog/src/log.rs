@@ -358,7 +358,7 @@ impl Drop for Log {
 const TUPLES: [&str; 16] =
     ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"];
 
-/// The phase of the congestion control. A control without ssthresh is in `open`.
+/// The phase of the congestion control: `open` without ssthresh, unless it recovers or has timed out.
 fn congestion_state(path: &ObservedPath) -> &'static str {
     match path.ssthresh {
         _ if path.timed_out => "timeout",

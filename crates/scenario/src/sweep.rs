@@ -18,7 +18,7 @@ pub struct Sweep {
     warnings: Vec<Diagnostic>,
 }
 
-/// Data from which another process creates the same [`Sweep`], before [`Sweep::restrict`].
+/// Data from which another process creates the [`Sweep`] without what [`Sweep::restrict`] left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
     /// The text of the file.

@@ -154,7 +154,7 @@ impl Pair {
         true
     }
 
-    /// Writes records again.
+    /// Resumes the writing of records.
     pub fn release(&mut self) {
         self.returned = None;
         self.flush();

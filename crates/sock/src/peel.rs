@@ -51,7 +51,7 @@ impl Server {
         if fits { Ok(()) } else { Err(Errno::ENOBUFS) }
     }
 
-    /// Writes records again.
+    /// Resumes the writing of records.
     pub(crate) fn peel_end(&mut self, key: usize) -> Result<(), Errno> {
         let socket = self.sockets.get_mut(&key).ok_or(Errno::EBADF)?;
         let (_, new) = socket.peeling.take().ok_or(Errno::EINVAL)?;

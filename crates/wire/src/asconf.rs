@@ -38,7 +38,7 @@ pub enum AddressChange {
     Add,
     /// Deletes the address (rfc5061#section-4.2.2).
     Delete,
-    /// Makes the address the primary one of the sender of the request (rfc5061#section-4.2.4).
+    /// Asks the receiver to use the address as its primary destination (rfc5061#section-4.2.4).
     SetPrimary,
 }
 

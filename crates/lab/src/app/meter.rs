@@ -121,7 +121,7 @@ impl Meter {
         self.source.as_mut().filter(|_| self.sending)?.next_change()
     }
 
-    /// Turns the source on, or off. Returns the wait until the next frame, if one was sent.
+    /// Turns the source on or off. If that sends a frame, returns the wait until the next one.
     pub(crate) fn turn(&mut self, now: Instant, endpoint: &mut impl Transport) -> Option<Span> {
         let held = self.source.as_mut().is_some_and(Source::turn);
         self.refill(now, endpoint);

@@ -16,7 +16,7 @@ pub(crate) struct TransferSource {
     pub(crate) dial: Dial,
     pub(crate) server: EndpointId,
     random: Random,
-    /// Unused lanes of this source, the longest unused lane first.
+    /// Indices of the unused [`Lane`]s of this source, the one unused for longest first.
     pub(crate) free: VecDeque<usize>,
     /// The client port of the next new lane.
     pub(crate) next_port: Option<u16>,

@@ -28,7 +28,7 @@ pub enum Kind {
     Scheduler,
     /// Another congestion control.
     Control,
-    /// Another limit of bursts, or pacing. Tried only if bursts or pacing limit the sender.
+    /// Another limit of bursts, or pacing.
     Bursts,
     /// All options of a profile.
     Profile,

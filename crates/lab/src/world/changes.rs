@@ -16,7 +16,7 @@ pub(super) struct Changes {
     links: Vec<LinkId>,
 }
 
-/// A change that waits for a state.
+/// A change that waits until the congestion control of a path enters a state.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     change: u32,

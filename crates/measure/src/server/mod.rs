@@ -148,7 +148,7 @@ struct Shared {
     notify: Box<dyn Fn(Notice) + Send + Sync>,
 }
 
-/// Increments a counter while it exists.
+/// Counts as one in a counter until it is dropped.
 struct Counted<'c>(&'c AtomicUsize);
 
 impl<'c> Counted<'c> {

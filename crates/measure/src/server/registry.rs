@@ -89,8 +89,8 @@ impl Registry {
         lock(&self.sources).get(&source).cloned()
     }
 
-    /// Assigns to an announced flow the channel on which IDENTIFY arrived; the session then informs the
-    /// active side. `None` if this host announced no such flow of this transport, if the flow has a data
+    /// Assigns the channel on which IDENTIFY arrived to its flow; the session then informs the active side.
+    /// `None` if no such flow of this transport was announced, for UDP from that host, if the flow has a data
     /// connection already, or if the active side wants a compressed vector.
     ///
     /// Does not wait for a peer, because the threads that receive data call it.

@@ -3,7 +3,7 @@ use crate::fault::SpecFault;
 use units::{ByteCount, Span};
 
 /// A drop-tail queue with room for the bytes that the link sends in this time. On a link with a steady rate
-/// and no framing, no packet waits longer. On a link without a rate the queue is never full.
+/// and no framing, packets of equal sizes wait no longer. On a link without a rate the queue is never full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayLimit(pub Span);
 

@@ -79,7 +79,7 @@ impl Retry {
         self.count += 1;
     }
 
-    /// Sends the INIT on another path before the timeout has passed.
+    /// Begins the timeout of an INIT that is sent early on another path.
     pub(crate) fn redirect_init(&mut self, now: Instant, path: PathId, paths: &Paths, config: &Config) {
         let timeout = paths[path].rto.current().min(config.init_rto_max.unwrap_or(Span::MAX));
         *self = Retry { path, deadline: now + timeout, count: self.count + 1 };

@@ -21,7 +21,7 @@ const CLOSE_ENOUGH: usize = 8;
 /// Number of lost probes of a size that prove that the size fails (MAX_PROBES). Each counts only if the next
 /// probe of the least size is answered.
 ///
-/// If a share q of all round trips fails at any size, n losses before an answer have the probability
+/// If each round trip fails with the probability q, whatever the size, n such losses have the probability
 /// (q / (1 + q))^n. For n = 10 it is 2e-7 with 15 % loss in each direction, 2e-5 with 30 %, at most 1e-3.
 const MOST_LOST: u8 = 10;
 /// As [`MOST_LOST`], for the present size on a path with little loss. The number is lower because data waits

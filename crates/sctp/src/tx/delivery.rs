@@ -30,7 +30,7 @@ struct Partial {
     ended: bool,
 }
 
-/// Data that the peer did not acknowledge: a tracked or abandoned message, or a chunk of another message.
+/// Data that the peer did not acknowledge: a tracked or abandoned message, or a chunk of any other message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) id: Option<MessageId>,

@@ -501,7 +501,7 @@ impl SendQueue {
         self.head().map(|piece| piece.record).unwrap_or_default()
     }
 
-    /// True if messages given for a stream wait for the end of its reset.
+    /// True if a reset of a stream holds back its new messages.
     pub(super) fn holds(&self, stream: StreamId) -> bool {
         self.held.as_ref().is_some_and(|held| held.holds(stream))
     }

@@ -157,7 +157,7 @@ impl Sender {
         let (newest, rtt) = rack.latest();
         let allowed = rtt + path.reordering_window(rack);
         let (mut found, mut passed, mut deadline) = (false, 0, None::<Instant>);
-        // Of retransmitted chunks only the earliest is checked, and the next if that is lost.
+        // Retransmitted chunks are checked in the order of their TSNs until one is not late.
         for (mut i, most_passed) in [(path.fresh.head, MOST_PASSED), (path.resent.head, 0)] {
             while i != NIL {
                 let next = self.out.following(i);

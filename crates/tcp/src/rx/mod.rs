@@ -32,7 +32,7 @@ pub(crate) struct Receiver {
     fin: Option<u64>,
     pub(crate) acks: Acks,
     window: ReceiveWindow,
-    /// Present if the size of the buffer follows the transfer.
+    /// Present if the receive buffer sizes itself.
     tuning: Option<Box<Tuning>>,
 }
 

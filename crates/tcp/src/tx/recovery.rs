@@ -167,7 +167,7 @@ impl Sender {
         }
     }
 
-    /// Deflates the window to ssthresh (`rfc5681#section-3.2`, step 6).
+    /// Ends recovery, so that the window is ssthresh (`rfc5681#section-3.2`, step 6).
     fn end_recovery(&mut self, now: Instant) {
         self.recovery = None;
         self.forced = None;

@@ -84,10 +84,9 @@ impl Sender {
         self.timers.reorder = None;
     }
 
-    /// Bytes of a recovery that may still be in the network. While a recovery repairs one hole per round
-    /// trip, FlightSize includes arrived segments and grows. Half of FlightSize as ssthresh would exceed the
-    /// capacity of the path, and the next slow start would end in another timeout (`rfc5681#section-3.2`,
-    /// step 4: segments that left the network inflate the window).
+    /// Bytes that are not acknowledged in a recovery, without those that have arrived. FlightSize includes
+    /// them, and grows while the recovery repairs one hole per round trip (`rfc5681#section-3.2`, step 4). With
+    /// half of it as ssthresh the next slow start would end in another timeout.
     fn not_arrived(&self, recovery: &Recovery) -> u64 {
         let arrived = match self.variant {
             Variant::Sack => self.flight.sacked_segments() * u64::from(self.smss),

@@ -82,9 +82,8 @@ pub enum Parameter<'a> {
     /// Type 0x8000: the sender supports ECN (draft-stewart-tsvwg-sctpecn-07). The parameter has no value; a
     /// parameter of this type with a value is decoded as an unknown one.
     EcnCapable,
-    /// Type 0x8001: the sender accepts packets with a zero checksum if this error detection method is used
-    /// (rfc9653#section-4); 1 is SCTP over DTLS. A value that is not 4 bytes long makes it an unknown
-    /// parameter.
+    /// Type 0x8001: the error detection method with which the sender accepts a zero checksum
+    /// (rfc9653#section-4); 1: SCTP over DTLS. Decoded as unknown if the value is not 4 bytes long.
     ZeroChecksumAcceptable(u32),
     /// Type 0x8008: the chunk types of the extensions the sender supports (rfc5061#section-4.2.7).
     SupportedExtensions(&'a [u8]),
@@ -97,8 +96,8 @@ pub enum Parameter<'a> {
     HmacAlgorithms(&'a [u8]),
     /// Type 0xc000: the sender supports FORWARD TSN (rfc3758#section-3.1).
     ForwardTsnSupported,
-    /// Type 0xc006: what the sender's upper layer says of itself (rfc5061#section-4.2.6). A value that is not
-    /// 4 bytes long makes it an unknown parameter.
+    /// Type 0xc006: the adaptation code point of the sender's upper layer (rfc5061#section-4.2.6). Decoded as
+    /// unknown if the value is not 4 bytes long.
     Adaptation(u32),
     /// Any other type, not decoded.
     Unknown(UnknownParameter<'a>),

@@ -221,7 +221,7 @@ impl Association {
         self.config().allow_reset.rank() >= level.rank()
     }
 
-    /// Processes the peer's reset of streams on which it sends (`rfc6525#section-5.2.2`).
+    /// Processes the peer's Outgoing SSN Reset Request (`rfc6525#section-5.2.2`).
     fn on_outgoing_reset(
         &mut self,
         request: u32,

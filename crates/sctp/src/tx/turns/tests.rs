@@ -183,7 +183,7 @@ fn round_robin_for_each_packet_changes_streams_between_packets() {
     assert_eq!(packets, [vec![0, 0, 0], vec![1, 1], vec![0]]);
 }
 
-// rfc8260#section-3: an incomplete message must not delay other messages, which may fill the send buffer
+// rfc8260#section-3: an incomplete message begins last, since those that it delays could fill the send buffer
 #[test]
 fn a_message_whose_end_is_not_given_begins_when_no_other_waits() {
     for scheduler in [StreamScheduler::Rr, StreamScheduler::Priority, StreamScheduler::Fair] {
