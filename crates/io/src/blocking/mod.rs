@@ -241,7 +241,7 @@ impl Connection {
     /// Waits until the peer has acknowledged all messages queued so far.
     ///
     /// # Errors
-    /// [`NotDelivered`] if messages queued since the last flush were lost, or the connection ended by an error.
+    /// [`NotDelivered`] if messages queued since the last flush were lost, or the connection failed.
     pub fn flush(&self) -> Result<(), NotDelivered> {
         block_on(self.inner.flush())
     }

@@ -153,7 +153,7 @@ impl Connection {
     /// unacknowledged.
     ///
     /// # Errors
-    /// [`NotDelivered`] if messages queued since the last flush were lost, or the connection ended by an error.
+    /// [`NotDelivered`] if messages queued since the last flush were lost, or the connection failed.
     pub async fn flush(&self) -> Result<(), NotDelivered> {
         let (answer, receiver) = oneshot::channel();
         self.mailbox().hub.tell(Command::Flush(self.mailbox().id, answer));

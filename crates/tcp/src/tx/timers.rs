@@ -85,8 +85,8 @@ impl Sender {
     }
 
     /// Bytes that are not acknowledged in a recovery, without those that have arrived. FlightSize includes
-    /// them, and grows while the recovery repairs one hole per round trip (`rfc5681#section-3.2`, step 4). With
-    /// half of it as ssthresh the next slow start would end in another timeout.
+    /// them, and grows while the recovery repairs one hole per round trip (`rfc5681#section-3.2`, step 4).
+    /// With half of it as ssthresh the next slow start would end in another timeout.
     fn not_arrived(&self, recovery: &Recovery) -> u64 {
         let arrived = match self.variant {
             Variant::Sack => self.flight.sacked_segments() * u64::from(self.smss),
