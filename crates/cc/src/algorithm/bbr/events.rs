@@ -233,7 +233,13 @@ mod tests {
             grow_full_only: false,
         };
         let setup = Setup::tcp(rules, ByteCount::MAX);
-        let mut bbr = Bbr { name: "bbr", knobs: BbrKnobs::default(), coupling: None, setup, paths: vec![flow(State::Up)] };
+        let mut bbr = Bbr {
+            name: "bbr",
+            knobs: BbrKnobs::default(),
+            coupling: None,
+            setup,
+            paths: vec![flow(State::Up)],
+        };
         let before = CongestionWindow { cwnd: bytes(80_000), ssthresh: None };
         let path = PathView {
             window: before,
