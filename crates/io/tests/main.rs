@@ -9,4 +9,5 @@ mod loopback;
 mod promises;
 mod relay;
 mod responder;
+mod resume;
 mod streams;

@@ -1,7 +1,7 @@
 //! A program that begins again resumes what its paths carried (`rfc9959`).
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
-mod common;
+use crate::common;
 
 use anabranch_io::blocking::Endpoint;
 use anabranch_io::sctp::Resume;

@@ -7,8 +7,8 @@ use anabranch_lab as lab;
 use common::*;
 use lab::output::RunOutput;
 
-/// A transfer over a long path and a short path. `rate` and `back` are the rates of the short path to and from
-/// the receiver.
+/// A transfer over a long path and a short path. `rate` and `back` are the rates of the short path to and
+/// from the receiver.
 fn transfer(sack_path: &str, rate: &str, back: &str, more: &str) -> RunOutput {
     let text = format!(
         r#"title = "Ways back"

@@ -169,9 +169,9 @@ impl Endpoint {
         self.listen = who.into();
     }
 
-    /// What paths carried, as text for [`Self::restore_paths`] of a later endpoint: at most 1024 lines, of paths
-    /// of ended associations and of those in use. `wall` is the time since the Unix epoch. Paths are saved
-    /// with the option `resume` only, and for an hour.
+    /// What paths carried, as text for [`Self::restore_paths`] of a later endpoint: at most 1024 lines, of
+    /// paths of ended associations and of those in use. `wall` is the time since the Unix epoch. Paths are
+    /// saved with the option `resume` only, and for an hour.
     pub fn saved_paths(&self, now: Instant, wall: Span) -> String {
         let in_use = self.associations.iter().flat_map(Association::carried);
         self.local.saved.encode(now, wall, in_use)

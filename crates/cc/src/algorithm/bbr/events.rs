@@ -276,7 +276,7 @@ mod tests {
         [reduced, acked, w[0].cwnd.get()]
     }
 
-    // draft-ietf-ccwg-bbr, "Modulating cwnd in Loss Recovery": fast recovery does not reduce cwnd, but h does.
+    // draft-ietf-ccwg-bbr, "Modulating cwnd in Loss Recovery": not fast recovery but h reduces cwnd.
     #[test]
     fn spurious_fast_recovery_restores_the_window_that_the_bound_reduced() {
         assert_eq!(undo_in_up(LossKind::FastRetransmit), [80_000, 50_000, 80_000]);
