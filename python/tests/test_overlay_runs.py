@@ -214,7 +214,7 @@ def test_real_programs_over_emulated_links_are_like_simulated_ones(
     found = small_overlay(tmp_path, capsys)
     rows = {(row["place"], row["what"]): row for row in found["quantities"]}
     throughput = rows["transfer", "throughput"]
-    # Both paths together carry at most 16 Mbit/s, and one alone 8. What waited for a missing message before counts, too.
+    # Both paths together carry at most 16 Mbit/s, and one alone 8. What waited for a missing message counts, too.
     for run in throughput["real"]:
         assert all(9.0 < rate < 20.0 for rate in run), found
     assert {"transfer, path 0", "transfer, path 1", "link one", "link two"} <= {place for place, _ in rows}
