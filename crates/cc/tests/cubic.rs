@@ -198,7 +198,7 @@ fn coupled_cubic_of_two_equal_paths_grows_by_a_quarter_of_reno() {
     }
 }
 
-// rfc9438#section-4.6: 0.7 of 4 M is 2.8 M, and of 2 M less than the bound.
+// rfc9438#section-4.6: a loss leaves 0.7 of 4 M, which is 2.8 M. Of 2 M it leaves 2 M, the lower bound.
 #[test]
 fn under_sctp_cubic_leaves_two_segments_at_least_as_under_tcp() {
     for algorithm in [Algorithm::Cubic, Algorithm::CoupledCubic] {

@@ -357,9 +357,9 @@ fn iperf3_uses_two_paths_and_survives_the_end_of_one() {
     assert!(both > 70.0 && one > 35.0, "{both} and {one} Mbit/s: {text}");
 }
 
-/// Two hosts without UDP. `$OTHER` runs a command on the other one, where two host processes have ports of
-/// their own, and then usrsctp has all. Prints how many packets are damaged, in UDP, and data in IP, without
-/// ICMP, which quotes the beginnings of packets.
+/// Two hosts without UDP. `$OTHER` runs a command on the other one: first two host processes with different
+/// ports, then usrsctp. Prints three numbers of packets: damaged ones, those in UDP, and those with data in
+/// IP. Damaged ones do not include ICMP, which quotes the beginnings of packets.
 const IN_IP: &str = "
     set -e; ip link set lo up
     unshare --net sleep 100 & sleep 0.5; OTHER=\"nsenter -t $! -n\"; trap 'kill $(jobs -p) 2> /dev/null' EXIT

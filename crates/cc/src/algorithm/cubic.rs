@@ -16,9 +16,9 @@
 //! timeout    K = 0, and W and e are c₀                             section 4.8
 //! ```
 //!
-//! Slow start is that of the transport, or HyStart++, and ends at ssthresh. A window that equals ssthresh is
-//! in congestion avoidance, and the least ssthresh is two segments, also in SCTP, where RFC 9260 says slow
-//! start and four segments. In SCTP the window grows by `target - c` once per window of acknowledged bytes.
+//! Slow start is that of the transport, or HyStart++, and ends at ssthresh. In two places SCTP follows
+//! RFC 9438 and not RFC 9260: a window that equals ssthresh is in congestion avoidance, and the least ssthresh
+//! is two segments, not four. In SCTP the window grows by `target - c` once per window of acknowledged bytes.
 
 use units::{ByteCount, Instant};
 

@@ -32,7 +32,7 @@ pub(crate) struct Receiver {
     fin: Option<u64>,
     pub(crate) acks: Acks,
     window: ReceiveWindow,
-    /// Present if the receive buffer sizes itself.
+    /// Present if the receive buffer has the size `auto`.
     tuning: Option<Box<Tuning>>,
 }
 

@@ -84,9 +84,9 @@ impl Sender {
         self.timers.reorder = None;
     }
 
-    /// Bytes that are not acknowledged in a recovery, without those that have arrived. FlightSize includes
-    /// them, and grows while the recovery repairs one hole per round trip (`rfc5681#section-3.2`, step 4).
-    /// With half of it as ssthresh the next slow start would end in another timeout.
+    /// Bytes in flight in a recovery that have not arrived. FlightSize also counts segments that arrived, and
+    /// grows while the recovery repairs one hole per round trip (`rfc5681#section-3.2`, step 4). If ssthresh
+    /// were half of FlightSize, the next slow start would end in another timeout.
     fn not_arrived(&self, recovery: &Recovery) -> u64 {
         let arrived = match self.variant {
             Variant::Sack => self.flight.sacked_segments() * u64::from(self.smss),
