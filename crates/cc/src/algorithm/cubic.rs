@@ -18,7 +18,8 @@
 //!
 //! Slow start is that of the transport, or HyStart++, and ends at ssthresh. In two places SCTP follows
 //! RFC 9438 and not RFC 9260: a window that equals ssthresh is in congestion avoidance, and the least
-//! ssthresh is two segments, not four. In SCTP the window grows by `target - c` once per window of acknowledged bytes.
+//! ssthresh is two segments, not four. In SCTP the window grows by `target - c` once per window of
+//! acknowledged bytes.
 
 use units::{ByteCount, Instant};
 
