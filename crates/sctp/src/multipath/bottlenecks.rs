@@ -1,19 +1,19 @@
 //! Measures which paths share a bottleneck.
 //!
 //! Packets that wait in the same queue wait equally long. Let a and b be the mean round-trip times of two
-//! paths during the same interval, a round trip of the longer path. The part of their variation that is not
-//! common to both is
+//! paths during the same interval, which lasts for an SRTT of the longer path. The part of the variation of
+//! a and b that is not common to both is
 //!
 //! ```text
 //! var(a - b) / (var a + var b)
 //! ```
 //!
-//! It is 0 if both wait in one queue, and 1 if each waits in a queue of its own. Two paths share no
-//! bottleneck if it is more than 1/2, measured over the last [`ROUNDS`] intervals. Until there are so many,
-//! they count as sharing one.
+//! This part is 0 if the packets of both paths wait in one queue, and 1 if each path has its own queue. Two
+//! paths share no bottleneck if the part is more than 1/2, measured over the last [`ROUNDS`] intervals.
+//! Before [`ROUNDS`] intervals are measured, two paths count as sharing a bottleneck.
 //!
-//! RFC 8382 asks the same of one-way delays, by their skewness, their variation and the losses, which takes
-//! 17.5 s.
+//! RFC 8382 detects shared bottlenecks by the skewness and the variation of one-way delays and by losses.
+//! It needs 17.5 s.
 
 use crate::path::{PathId, Paths};
 use units::{Instant, Span};
@@ -21,7 +21,7 @@ use units::{Instant, Span};
 /// Intervals over which the variation is measured.
 const ROUNDS: u32 = 16;
 
-/// What is known of all pairs of paths.
+/// The measurements of all pairs of paths.
 #[derive(Debug, Default)]
 pub(crate) struct Bottlenecks {
     /// The pairs (0, 1), (0, 2), (1, 2), (0, 3), and so on.
@@ -61,7 +61,8 @@ impl Variation {
 }
 
 impl Pair {
-    /// Adds a round-trip time of the first path, or of the `second` one. An interval lasts for `round`.
+    /// Adds a round-trip time of the pair's first path, or of its second if `second` is true. An interval
+    /// lasts for `round`.
     /// Returns true if an interval ended in which both paths had a sample.
     fn sample(&mut self, now: Instant, second: bool, rtt: Span, round: Span) -> bool {
         let ends = now.since(self.began) >= round;
@@ -89,7 +90,7 @@ impl Pair {
     }
 }
 
-/// Where the pair of two paths stands, of which `first` has the lower number.
+/// The index of a pair of paths in `pairs`; `first` is the lower path number.
 fn place(first: usize, second: usize) -> usize {
     second * (second - 1) / 2 + first
 }
@@ -120,7 +121,7 @@ impl Bottlenecks {
         }
     }
 
-    /// Forgets what is known of path `p`: its route has changed, or another path has taken its number.
+    /// Forgets the measurements of path `p`: its route has changed, or another path has taken its number.
     pub(crate) fn forget(&mut self, p: PathId) {
         let p = p.index();
         for q in (0..Paths::LIMIT).filter(|&q| q != p) {
@@ -166,8 +167,8 @@ mod tests {
             (self.random >> 33) % 1000
         }
 
-        /// Intervals of 40 ms. `queues` names the queue of each path; the paths of one queue wait equally
-        /// long. Paths without a queue have no samples.
+        /// Adds samples for a number of intervals of 40 ms. `queues` names the queue of each path: packets in
+        /// one queue wait equally long. A path without a queue gets no samples.
         fn pass(&mut self, intervals: u32, queues: [Option<usize>; 3]) {
             for _ in 0..intervals {
                 let waits = [self.random(), self.random(), self.random()];
@@ -206,7 +207,7 @@ mod tests {
         }
     }
 
-    // The weights fall to 1/e in 16 intervals.
+    // The weight of an interval falls to 1/e in 16 intervals.
     #[test]
     fn paths_that_come_to_share_a_queue_are_coupled_again() {
         let mut bench = Bench::new();

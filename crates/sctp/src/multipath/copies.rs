@@ -8,8 +8,8 @@
 //! A SACK does not say which copy arrived. So a copy is no transmission of its chunk: the chunk stays with
 //! its path, and its acknowledgement changes only that path. No timer runs for a copy.
 //!
-//! A copy takes room in the window of its path until its chunk is acknowledged, and at least for an
-//! SRTT. So a path carries copies at the rate of its own window.
+//! A copy takes room in the window of its path until its chunk is acknowledged or the copy is overdue, but
+//! at least for an SRTT. So a path carries copies at the rate of its own window.
 
 use crate::chunks::{ChunkState, Mark, Outstanding};
 use crate::path::{Path, PathId, Paths};
@@ -37,10 +37,10 @@ pub(crate) struct Scene<'a> {
 impl Scene<'_> {
     /// Returns true if path `p` should carry a copy of chunk `i`, which is in flight on another path.
     ///
-    /// With a full buffer, a copy of the earliest chunk that arrives sooner helps: opportunistic
-    /// retransmission (Raiciu, Paasch, Barre, Ford, Honda, Duchene, Bonaventure, Handley, "How hard can it
-    /// be? Designing and implementing a deployable multipath TCP", NSDI 2012, section 4.2). A whole unordered
-    /// message blocks no other one if the peer sends NR-SACKs: a copy would only free its own room.
+    /// With a full buffer, a copy helps if it arrives before the chunk: opportunistic retransmission (Raiciu,
+    /// Paasch, Barre, Ford, Honda, Duchene, Bonaventure, Handley, "How hard can it be? Designing and
+    /// implementing a deployable multipath TCP", NSDI 2012, section 4.2). If the peer sends NR-SACKs, a whole
+    /// unordered message blocks no other message: a copy would free only the room of that message.
     fn is_late(&self, i: u64, p: PathId) -> bool {
         let chunk = &self.out[i];
         let holder = &self.paths[chunk.path];

@@ -5,7 +5,7 @@ use crate::path::{LEAST_PROBE_TIMEOUT, NIL, Path};
 use units::{Instant, Span};
 
 /// The wait for the next heartbeat to a silent path is the time since the first heartbeat, divided by this
-/// number. So the sender detects the end of an outage after at most a further quarter of its length.
+/// number. So the sender detects the end of an outage at most a quarter of the length of the outage later.
 const PROBES: u64 = 4;
 
 /// A path may have failed if nothing is acknowledged in the time in which it delivers this number of packets.
@@ -41,8 +41,8 @@ fn delay_of_lone(path: &Path, first: Option<&TxChunk>, sack_delay: Span) -> Span
 
 /// Time without an acknowledgement after which a path may have failed.
 ///
-/// This time is the least RTT, or the time in which [`SILENT_PACKETS`] packets are acknowledged if longer,
-/// and at most SRTT. A queue makes SRTT long, but acknowledgements still arrive all the time.
+/// The least RTT, or the time in which the path delivers [`SILENT_PACKETS`] packets if that is longer, but
+/// at most SRTT. SRTT alone would be too long: a queue adds to it, but not to the time between SACKs.
 fn least_silence(path: &Path, srtt: Span) -> Span {
     let share = path.mtu.as_f64() * SILENT_PACKETS / path.flight.as_f64();
     let spacing = srtt.mul_f64(share.min(1.0));

@@ -1,12 +1,12 @@
-//! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): when the earliest chunk blocks half
-//! of a buffer, a path that the full buffer stops transmits the chunk again.
+//! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): if chunks of a path that wait for
+//! the earliest chunk occupy half of a buffer, the sender transmits the earliest chunk again on that path.
 
 use super::splitting::{Buffers, backlog};
 use crate::config::{BufferSide, Cmt};
 use crate::path::{PathId, Paths};
 use units::Span;
 
-/// A chunk is rescheduled if at least this share of a buffer is blocked.
+/// The sender reschedules a chunk if at least this share of a buffer is blocked.
 const FULL_ENOUGH: f64 = 0.5;
 
 /// Chooses the path for the earliest chunk, which was sent on path `on` and has been in flight for `age`.
@@ -30,7 +30,6 @@ pub(crate) fn target(
     paths.ids().find(|&p| wants(p) && has_room(p))
 }
 
-/// Returns true if rescheduling is enabled.
 #[inline]
 pub(crate) fn is_on(cmt: &Cmt) -> bool {
     cmt.rescheduling != BufferSide::None

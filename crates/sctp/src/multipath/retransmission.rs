@@ -29,14 +29,14 @@ pub(crate) fn target(
     };
     let target = match policy {
         RtxPolicy::Fastest => {
-            // rfc9260#section-6.4: after a timeout, a path other than the last one, preferably one that is
-            // not silent. Once the last path has answered, it is treated like the others.
+            // If no path answers: after a timeout, a path other than `on` (rfc9260#section-6.4), preferably
+            // one that is not silent. If `on` has answered since the timeout, `answering` contains it.
             let otherwise = match cause {
                 LossCause::FastRetransmit => stay,
                 LossCause::Timeout => paths.next_usable(on).or_else(|| paths.next_active(on)),
             };
             let answering = paths.ids().filter(|&p| paths[p].answers() && !paths.is_spared(p));
-            // rfc9260#section-6.4: of two equal paths, not the one of the loss.
+            // rfc9260#section-6.4: of two equally fast paths, the sender prefers the one that is not `on`.
             let sooner = |&a: &PathId, &b: &PathId| {
                 time(&paths[a]).total_cmp(&time(&paths[b])).then((a == on).cmp(&(b == on)))
             };

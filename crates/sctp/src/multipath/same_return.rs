@@ -1,7 +1,7 @@
 //! Round-trip times as if all SACKs returned on the fastest path.
 //!
 //! SACKs for data of one path may return on paths of different delay, so that the round-trip times of the
-//! path differ without a queue. A delay-based congestion control would infer a queue. So it gets
+//! path differ without a queue. A delay-based congestion control would infer a queue. So the sender gives it
 //!
 //! ```text
 //! t - l(p, q) + min over q' of l(p, q')
@@ -13,7 +13,7 @@
 use crate::path::PathId;
 use units::{Instant, Span};
 
-/// Length of the present period and of the one before it, whose least times are kept.
+/// Length of a period. The least times of the present and of the last period are kept.
 const MEMORY: Span = Span::from_secs(15);
 
 /// The least round-trip times of all pairs of paths.

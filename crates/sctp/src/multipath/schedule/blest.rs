@@ -3,13 +3,13 @@
 //! could send X bytes:
 //!
 //! ```text
-//! X = m_f (c_f + (n - 1)/2) n,     n = r_s / r_f, c_f in packets of m_f bytes
+//! X = m_f (c_f + (n - 1)/2) n,     n = r_s / r_f
 //! ```
 //!
-//! If λ X exceeds the window of the transfer less that packet and the flight size of s, the packet would
-//! later block f. So the packet waits for f. λ corrects X: in each round-trip time of s, λ grows by δ if the
-//! window was exhausted, and else shrinks by δ, but not below 1.
-//! the window was exhausted, and else shrinks by δ, but not below 1.
+//! r is the SRTT of a path, m its MTU in bytes and c its cwnd in packets of m bytes. If λ X exceeds the
+//! window of the transfer less that packet and the flight size of s, the packet would later block f. So the
+//! packet waits for f. λ corrects X: in each round-trip time of s, λ grows by δ if the window was exhausted,
+//! and else shrinks by δ, but not below 1.
 
 use super::{Opportunity, Scheduler, SchedulerTraits, by_rtt, fastest};
 use crate::draws::Draws;

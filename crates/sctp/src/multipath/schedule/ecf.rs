@@ -1,6 +1,6 @@
 //! Earliest completion first (Lim, Nahum, Towsley, Gibbens, "ECF: An MPTCP path scheduler to manage
 //! heterogeneous paths", CoNEXT 2017, algorithm 1). k bytes wait, the window of the fastest path f is full,
-//! and s is the path with the lowest RTT that has room. A path has the window c, the RTT r and the RTT
+//! and s is the path with the lowest RTT that has room. A path has the cwnd c, the SRTT r and the RTT
 //! variation σ. Data waits for f if
 //!
 //! ```text

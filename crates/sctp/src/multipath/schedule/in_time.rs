@@ -1,9 +1,10 @@
 //! Own scheduler: a path carries a packet if better paths cannot send all data before the packet arrives.
 //!
 //! While a packet of m bytes travels on path p, the paths of shorter round-trip times continue to send. They
-//! stop when the window W of the transfer is full (its earliest chunk is on p), or when all G bytes are sent
-//! that the application gave and that are not acknowledged. Then they wait for p, and p has made the transfer
-//! slower. So paths are sorted by the time T until their next packet is acknowledged, and
+//! stop when the window W of the transfer is full (its earliest chunk is on p), or when they have sent the
+//! rest of the G bytes that the application gave and the peer has not acknowledged. Then they wait for p, and
+//! p has made the transfer slower. So paths are sorted by the time T until their next packet is acknowledged,
+//! and
 //!
 //! ```text
 //! p carries it if   Σ κ_q T_p + x_p + m <= min(W, G),   q: the paths before p that are in use,
@@ -11,22 +12,25 @@
 //! ```
 //!
 //! x is the flight size of the path, d its least RTT, v its RTT variation, μ the rate at which it delivers
-//! and κ the rate at which it could deliver (`path/model.rs`). Without a queue T is d, so of two equal
+//! and κ the rate at which it could deliver (`path/model.rs`). Without a queue T is d + v/2, so of two equal
 //! paths none waits for the other. A path without an RTT sample is first.
 //! The first path always carries data: it blocks no other. A path whose T3-rtx expired carries one
-//! packet at a time when the answering paths are full. G has no limit if the send buffer is full.
+//! packet at a time when the answering paths are full. G is infinite if the send buffer is full.
 //!
-//! Why this is enough: while p is in use, all paths together deliver at most W in each T_p. Without p,
-//! the paths before p deliver Σ κ. So p adds throughput only if W/T_p is more than that: the condition
-//! for small packets. With G in place of W, p would delay the last packet of a message.
+//! Reason for the condition with W: while p is in use, all paths together deliver at most W in each T_p.
+//! Without p, the paths before p deliver at the rate Σ κ_q. So p adds throughput only if W/T_p > Σ κ_q. This
+//! is the condition above if x_p + m is small. Reason for the condition with G: if it fails, the last byte
+//! that the application gave arrives later with p than without p.
 //!
-//! An unordered message waits for no other one. With NR-SACKs, W must hold only the flights without queues:
+//! An unordered message waits for no other message. If the peer sends NR-SACKs, W need only hold the bytes in
+//! flight of each path without its queue:
 //!
 //! ```text
 //! p carries it if   Σ κ_q d_q + x_p + m <= W   and   Σ κ_q T_p + x_p + m <= G
 //! ```
 //!
-//! BLEST (`blest.rs`) compares SRTTs instead, and the SRTT of an unused path still contains its last queue.
+//! BLEST (`blest.rs`) compares SRTTs instead. But the SRTT of an unused path still contains the queue that
+//! the path had when it was last used.
 
 use super::{Opportunity, Scheduler, SchedulerTraits};
 use crate::draws::Draws;
@@ -73,7 +77,7 @@ impl InTime {
         for &p in candidates.iter().filter(|&&p| at.paths[p].timed_out && at.paths[p].flight.is_zero()) {
             self.paths[p.index()].in_time = true;
         }
-        // Sums over paths in use before p: rate in bytes per second, and flight size without queues.
+        // Sums over the paths before p that are in use: κ, and κ d (the bytes in flight without a queue).
         let (mut rates, mut in_flight) = (0.0, 0.0);
         for (n, &p) in self.order.iter().enumerate() {
             let (path, estimate) = (&at.paths[p], &mut self.paths[p.index()]);

@@ -40,7 +40,7 @@ impl PathSelection {
     }
 }
 
-/// Inputs of a scheduler.
+/// The state of the sender that a scheduler sees.
 pub(crate) struct Opportunity<'a> {
     pub(crate) now: Instant,
     pub(crate) paths: &'a Paths,
@@ -71,8 +71,9 @@ pub(crate) trait Scheduler: Debug + Send {
     /// Sorts the active paths: the first path sends first. On entry, they are in the order of their numbers.
     fn order(&mut self, at: &Opportunity<'_>, random: &mut Draws, order: &mut [PathId]);
 
-    /// Returns false if new data should wait rather than use path `p`: `p` has room, the paths before it have
-    /// none. Not called when nothing is in flight: no acknowledgement would then end the wait.
+    /// Returns false if new data should wait rather than use path `p`. Path `p` has room, and the paths
+    /// sorted before `p` have none. The sender does not call this when nothing is in flight: then no
+    /// acknowledgement would end the wait.
     fn admits(&mut self, at: &Opportunity<'_>, p: PathId) -> bool {
         let _ = (at, p);
         true
@@ -88,8 +89,8 @@ fn by_rtt(paths: &Paths, order: &mut [PathId]) {
     order.sort_by_key(|&p| paths[p].rto.srtt().unwrap_or(Span::ZERO));
 }
 
-/// The path with the lowest SRTT, in seconds. Paths whose T3-rtx expired do not count: no data should
-/// wait for them.
+/// The path with the lowest SRTT, and this SRTT in seconds. Paths that do not answer do not count: no data
+/// should wait for them.
 fn fastest(paths: &Paths) -> Option<(PathId, &Path, f64)> {
     let answering = paths.ids().filter(|&p| paths[p].answers());
     let measured = answering.filter_map(|p| Some((p, paths[p].rto.srtt()?)));

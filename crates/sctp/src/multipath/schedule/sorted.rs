@@ -51,7 +51,7 @@ pub(super) fn largest_ssthresh_and_space() -> Sorted {
     })
 }
 
-/// A new random order of the paths for each packet (paper 001, section 4.1).
+/// A new random order of the paths after each event (paper 001, section 4.1).
 pub(super) fn random() -> Sorted {
     sorted(|_, random, order| {
         for i in (1..order.len()).rev() {
@@ -60,15 +60,15 @@ pub(super) fn random() -> Sorted {
     })
 }
 
-/// First the path with the lowest SRTT, as the default scheduler of MPTCP (Paasch,
-/// Ferlin, Alay, Bonaventure, "Experimental evaluation of multipath TCP schedulers", CSWS 2014).
+/// First the path with the lowest SRTT, as the default scheduler of MPTCP does (Paasch, Ferlin, Alay,
+/// Bonaventure, "Experimental evaluation of multipath TCP schedulers", CSWS 2014).
 pub(super) fn lowest_rtt() -> Sorted {
     sorted(|at, _, order| by_rtt(at.paths, order))
 }
 
 /// All chunks on every path (Frömmgen, Erbshäußer, Buchmann, Zimmermann, Wehrle, "ReMP TCP: low latency
-/// multipath TCP", ICC 2016). Each path sends all chunks in order and skips acknowledged chunks. Only the
-/// path that is ahead of the others sends new chunks. `multipath/copies.rs` describes the copies.
+/// multipath TCP", ICC 2016). Each path sends all chunks in order and skips acknowledged chunks. A path
+/// sends new chunks only after it has sent all outstanding ones. `multipath/copies.rs` describes the copies.
 pub(super) fn redundant() -> Sorted {
     let traits = SchedulerTraits { copies: true, ..SchedulerTraits::default() };
     Sorted { traits, ..lowest_rtt() }
