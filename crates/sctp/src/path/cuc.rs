@@ -1,5 +1,5 @@
-/// The pseudo-cumulative TSNs of a path: the index of its earliest outstanding chunk sent once (`pc`), and of
-/// its earliest retransmitted one (`rpc`). `None` until the next search.
+/// The pseudo-cumulative TSNs of a path: the index of its earliest outstanding chunk that was sent once
+/// (`pc`), and of its earliest retransmitted chunk (`rpc`). `None` until the next SACK searches for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CucState {
     pub(crate) pc: Option<u64>,
@@ -7,8 +7,8 @@ pub(crate) struct CucState {
 }
 
 impl CucState {
-    /// Makes the next SACK search for both TSNs, because a chunk left the path, or left its lists without a
-    /// Gap Ack Block.
+    /// Makes the next SACK search for both TSNs: a chunk has moved to another path, or was removed from the
+    /// lists of its path without a Gap Ack Block.
     pub(crate) fn forget(&mut self) {
         *self = CucState::default();
     }

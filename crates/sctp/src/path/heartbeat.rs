@@ -80,8 +80,8 @@ impl Heartbeat {
         self.timer = Timer::Due(at);
     }
 
-    /// Handles an expiry at `now`, if there is one. A path that carried data at `used` becomes idle
-    /// only one period after that time.
+    /// Handles an expiry of the timer, if it has expired at `now`. A path that carried data at `used` becomes
+    /// idle one period after that time.
     pub(crate) fn expire(&mut self, now: Instant, used: Option<Instant>) -> Option<HeartbeatTimer> {
         match self.timer {
             Timer::Overdue(at) if at <= now => Some(HeartbeatTimer::Unanswered),

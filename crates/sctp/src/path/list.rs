@@ -1,4 +1,4 @@
-/// A list of outstanding chunks by TSN. The chunks hold the links, so removing a chunk takes constant time.
+/// A list of outstanding chunks, sorted by TSN. The chunks hold the links, so a removal takes constant time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct List {
     pub(crate) head: u64,

@@ -1,4 +1,4 @@
-//! Whether a path answers: one state, and all its transitions.
+//! The state that tells whether a path answers, and all its transitions.
 //!
 //! ```text
 //!               nothing for longer than expected
@@ -8,7 +8,8 @@
 //!     └───── answer to a heartbeat, or to data ────────┘
 //! ```
 //!
-//! The sender sets the deadline at which a path without an answer falls silent (`multipath/lateness.rs`).
+//! A lonely path becomes silent, too, if another path is usable when its next answer is late. A path whose
+//! INIT was not answered begins silent. The deadlines of answers come from `multipath/lateness.rs`.
 
 use units::Instant;
 
@@ -20,16 +21,16 @@ pub(crate) enum Life {
     Proven,
     /// The path did not answer in time, and no other path could carry its chunks.
     Lonely {
-        /// Packets with data sent since.
+        /// Packets with data sent in this state.
         sent: u8,
-        /// A tail loss probe was sent since.
+        /// A tail loss probe was sent in this state.
         probed: bool,
     },
     /// The path did not answer in time: its chunks are copied, heartbeats probe it, and new data avoids it.
     Silent,
 }
 
-/// Packets with data that the last usable path may send without an answer after its probe timeout.
+/// Maximum number of packets with data that a lonely path may send before an answer arrives.
 const MOST_UNANSWERED: u8 = 3;
 
 /// Liveness of a path, and the deadline of its next transition.
@@ -72,7 +73,7 @@ impl Liveness {
         self.life == Life::Silent
     }
 
-    /// Returns true if the last usable path has sent [`MOST_UNANSWERED`] packets without an answer.
+    /// Returns true if the path is lonely and has sent [`MOST_UNANSWERED`] packets without an answer.
     pub(crate) fn is_unanswered(&self) -> bool {
         matches!(self.life, Life::Lonely { sent: MOST_UNANSWERED.., .. })
     }
@@ -97,7 +98,7 @@ impl Liveness {
         self.proof = self.proof.max(sent_at);
     }
 
-    /// Records a packet with data.
+    /// Counts a packet with data that was sent on the path.
     #[inline]
     pub(crate) fn sent(&mut self) {
         if let Life::Lonely { sent, .. } = &mut self.life {
@@ -114,7 +115,6 @@ impl Liveness {
         self.deadline = self.deadline.min(until);
     }
 
-    /// Sets the deadline to `at`.
     pub(crate) fn act_at(&mut self, at: Instant) {
         self.deadline = at;
     }
@@ -134,7 +134,7 @@ impl Liveness {
         };
     }
 
-    /// Records a tail loss probe.
+    /// Records that a tail loss probe was sent.
     pub(crate) fn probed(&mut self) {
         if let Life::Lonely { probed, .. } = &mut self.life {
             *probed = true;

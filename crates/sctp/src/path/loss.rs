@@ -14,7 +14,7 @@ pub struct Loss {
     pub trigger: LossTrigger,
 }
 
-/// Why a chunk counts as lost.
+/// How the sender found that a chunk is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LossTrigger {

@@ -111,19 +111,19 @@ pub struct PathStats {
     pub received_bytes: ByteCount,
     /// Bytes of packets sent with a SACK and without user data; the IP header is included.
     pub ack_bytes: ByteCount,
-    /// Chunks retransmitted before an expiry of T3-rtx.
+    /// Chunks retransmitted because of missing reports or RACK, or because the peer reported them as damaged.
     pub fast_retransmissions: u64,
     /// Fast retransmissions of chunks that had already arrived; counted only with time-based loss detection.
     pub needless_retransmissions: u64,
     /// Fast recoveries undone because all their retransmissions were needless.
     pub undone_recoveries: u64,
-    /// Chunks retransmitted after an expiry of T3-rtx.
+    /// Chunks retransmitted after an expiry of T3-rtx, as a tail loss probe, or since their path was removed.
     pub timer_retransmissions: u64,
     /// Chunks that blocked a buffer and were retransmitted on this path before they counted as lost.
     pub rescheduled: u64,
     /// Copies of chunks of other paths that were sent on this path.
     pub copies: u64,
-    /// Number of times that cwnd was reduced by fast retransmission.
+    /// Number of times that cwnd was reduced at the start of fast recovery or by rescheduling.
     pub fast_recoveries: u64,
     /// Number of times that cwnd was reduced because the peer reported congestion marks (ECN).
     pub ecn_reductions: u64,
@@ -200,7 +200,7 @@ pub(crate) struct Path {
     pub(crate) stats: PathStats,
     /// Moving average of the share of chunks that are lost.
     pub(crate) loss_rate: f64,
-    /// Time of the last change of route. What left earlier gives neither growth of cwnd nor RTT.
+    /// Time of the last change of route. Chunks sent earlier give no RTT sample, and cwnd does not grow.
     pub(crate) route_since: Instant,
 
     pub(crate) cuc: CucState,
@@ -368,7 +368,7 @@ impl Path {
         }
     }
 
-    /// Adds a sample of the ratio of RTTs. `fastest` is the RTT if the SACK had returned on the fastest path.
+    /// Adds a sample to `return_ratio`. `fastest` is the RTT if the SACK had returned on the fastest path.
     pub(crate) fn note_return_ratio(&mut self, rtt: Span, fastest: Span) {
         let ratio = rtt.as_secs_f64() / fastest.as_secs_f64();
         if ratio.is_finite() {
@@ -376,9 +376,10 @@ impl Path {
         }
     }
 
-    /// The maximum flight size for which the path keeps the rate cwnd/RTT.
+    /// The flight size with which the path sends at the rate cwnd/RTT.
     ///
-    /// cwnd assumes that all SACKs return on the fastest path. A slower return path needs a larger flight.
+    /// The RTT in this rate assumes that all SACKs return on the fastest path. If they return on a slower
+    /// path, the same rate needs a larger flight.
     #[inline]
     fn allowed_flight(&self) -> ByteCount {
         match self.return_ratio > 1.0 {
@@ -400,7 +401,8 @@ impl Path {
         }
     }
 
-    /// Bytes of [urgent](crate::Message::urgent) data that may be sent, in chunks up to `longest`.
+    /// Bytes of [urgent](crate::Message::urgent) data that may be sent, in chunks of at most `longest` bytes.
+    /// The last chunk may exceed the limit, if the limit leaves room for at least one byte of it.
     pub(crate) fn urgent_space(&self, longest: ByteCount) -> ByteCount {
         let limit = self.send_limit();
         let beyond = if limit.is_zero() { limit } else { limit + longest - ByteCount::new(1) };
@@ -417,8 +419,9 @@ impl Path {
 /// Bytes of a UDP header that encapsulates an SCTP packet.
 const UDP_HEADER: usize = 8;
 
-/// Shortest time without an answer after which a sender may react before T3-rtx, as for a tail loss probe
-/// (draft-dukkipati-tcpm-tcp-loss-probe-01, section 2.1). Peers have coarse timers, and an RTT may be near 0.
+/// Shortest time without an answer after which the sender may react before T3-rtx expires, as for a tail
+/// loss probe (draft-dukkipati-tcpm-tcp-loss-probe-01, section 2.1). The reason: peers have coarse timers,
+/// and an RTT may be near 0.
 pub(crate) const LEAST_PROBE_TIMEOUT: Span = Span::from_millis(10);
 
 /// The paths of an association.
@@ -436,7 +439,7 @@ impl Paths {
     /// Maximum number of paths of an association; further addresses are not used.
     pub(crate) const LIMIT: usize = 16;
 
-    /// Creates an empty list. Each path will be a pair of addresses if `pairs`, else a remote address.
+    /// Creates an empty list. A path is a pair of addresses if `pairs` is true, or else a remote address.
     pub(crate) fn new(pairs: bool) -> Self {
         Paths { pairs, ..Paths::default() }
     }

@@ -7,20 +7,22 @@
 //! | μ | rate at which the path delivers | [`Path::delivered_rate`], [`Path::window_rate`] |
 //! | κ | rate at which it could deliver | [`Path::possible_rate`], [`Path::window_rate`] |
 //! | x | bytes in flight | `path.flight` |
-//! | T | time until bytes that leave now are acknowledged | [`Path::time_for`] |
+//! | m | bytes that leave now | |
+//! | T | time until these m bytes are acknowledged | [`Path::time_for`] |
 //!
 //! ```text
 //! T = max(d, (x + m)/μ) + v/2
 //! ```
 //!
-//! Up to a bandwidth-delay product in flight nothing queues, so T is d: of two equal paths none waits for the
-//! other. Where the application gives more than the paths carry, μ and κ are measured: with a full buffer
-//! cwnd/SRTT would be too high, since parts of the windows are unused. Elsewhere both are cwnd/SRTT, since a
-//! path with little to send measures nothing, and after a loss the window tells sooner what the path will
-//! carry.
+//! Up to a bandwidth-delay product in flight no packet waits in a queue, so T is d + v/2: of two equal paths
+//! none waits for the other. If the application gives more data than the paths carry, the sender measures μ
+//! and κ: cwnd/SRTT would be too high, since a full buffer leaves parts of the windows unused. Otherwise both
+//! are cwnd/SRTT, since a path with little to send gives no measurement, and since after a loss cwnd tells
+//! sooner how much the path will carry.
 //!
-//! A path that waits for another one delivers less than it could. μ says how long its queue takes, and κ what
-//! the wait costs. With μ for both, a fast path that waits for a slow one would seem slow, and go on waiting.
+//! A path that waits for another one delivers less than it could. μ gives the time in which its queue
+//! empties, and κ the data that it could have sent during the wait. With μ for both, a fast path that waits
+//! for a slow path would seem slow, and would continue to wait.
 //!
 //! A chunk is overdue 1.25 SRTT + 4 v after it left ([`Path::overdue`]).
 
@@ -31,7 +33,7 @@ use units::{ByteCount, Instant, Span};
 /// Number of round trips over which the highest rate is taken.
 const ROUNDS: usize = 4;
 
-/// Weight of the RTT variation in T. It does not follow from the model, and was not measured by itself.
+/// Weight of the RTT variation in T. This is a guess: it does not follow from the model or a measurement.
 const VARIATION: f64 = 0.5;
 
 /// In slow start cwnd doubles in each round trip (`rfc9260#section-7.2.1`), and the delivered rate with it.
@@ -40,16 +42,16 @@ const NEXT_ROUND: f64 = 2.0;
 /// Lower bound of d and of SRTT, in seconds: it only prevents a division by zero.
 const LEAST_TIME: f64 = 1e-6;
 
-/// Rates at which bytes left a path in its last round trips: they were acknowledged or lost. Round trips in
-/// which no bytes left do not count.
+/// Rates at which bytes left the flight of a path, acknowledged or lost, in its last round trips. Round trips
+/// in which no bytes left the flight do not count.
 ///
-/// The flight size divided by SRTT would be too high while a queue grows, since SACKs show the queue later.
+/// The flight size divided by SRTT would be too high while a queue grows: SRTT contains the queue only later.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Delivered {
     rounds: RoundRates<ROUNDS>,
-    /// Round trips in which the path always used its window, and those in which it delivered more.
+    /// Only round trips in which the path always used its window, or delivered more than in any of those.
     busy: RoundRates<ROUNDS>,
-    /// The path had room and nothing to send, in the present round trip.
+    /// In the present round trip, the path had room but did not send ([`Path::note_idle`]).
     was_idle: bool,
 }
 
@@ -76,23 +78,23 @@ impl Path {
         self.delivered.was_idle = true;
     }
 
-    /// Returns true if the path is active and nothing on it waits for an answer that is late.
+    /// Returns true if the path is usable and T3-rtx has not expired since its last acknowledgement.
     #[inline]
     pub(crate) fn answers(&self) -> bool {
         self.is_usable() && !self.timed_out
     }
 
-    /// μ in bytes per second: the highest delivered rate of the last round trips, twice that while slow start
-    /// lets the window grow: at least half of it is in flight, as `tcp_is_cwnd_limited` of Linux asks and
-    /// pacing here, too. `None` before the first round trip.
+    /// μ in bytes per second: the highest delivered rate of the last round trips, or twice this rate while
+    /// cwnd grows in slow start, for which at least half of cwnd must be in flight (`tcp_is_cwnd_limited` of
+    /// Linux; `cc::paced` has the same rule). `None` before the first round trip.
     pub(crate) fn delivered_rate(&self) -> Option<f64> {
         let most = self.delivered.rounds.most()?;
         let grows = self.in_slow_start() && self.flight * 2 >= self.window.cwnd;
         Some(if grows { NEXT_ROUND * most } else { most })
     }
 
-    /// κ in bytes per second: the highest delivered rate of the last round trips in which the path was not
-    /// kept waiting, twice that in slow start. `None` before the first round trip.
+    /// κ in bytes per second: the highest delivered rate of the last round trips in which the path did not
+    /// wait, or twice this rate in slow start. `None` before the first round trip.
     pub(crate) fn possible_rate(&self) -> Option<f64> {
         let most = self.delivered.busy.most()?;
         Some(if self.in_slow_start() { NEXT_ROUND * most } else { most })

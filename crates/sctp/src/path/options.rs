@@ -7,13 +7,14 @@ use wire::PathStatus;
 /// Options of the paths from one of our addresses. The peer applies them, too, if it implements PATH-STATUS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathOptions {
-    /// With CMT, a path carries no user data, no copies and no detours of SACKs while a path of lower
-    /// cost works and has room in its congestion window. Messages with a chosen
+    /// With CMT, a path carries no user data, no copies and no SACKs for data of other paths while a path of
+    /// lower cost works and has room in its congestion window. Messages with a chosen
     /// [path](crate::Message::path) are the exception.
     pub cost: u16,
-    /// Time without data after which a heartbeat is sent, in place of
-    /// [`Config::hb_interval`](crate::Config::hb_interval) and without the limit of 15 s for paths in UDP
-    /// (`SCTP_PEER_ADDR_PARAMS` of RFC 6458). The peer waits at least as long, but at most 10 minutes.
+    /// Time without data after which this end sends a heartbeat. It replaces
+    /// [`Config::hb_interval`](crate::Config::hb_interval), and the limit of 15 s for paths in UDP does not
+    /// apply (`SCTP_PEER_ADDR_PARAMS` of RFC 6458). The peer waits at least as long; it limits this interval
+    /// to 10 minutes.
     pub heartbeat_interval: Option<Span>,
 }
 
@@ -42,7 +43,7 @@ impl PathOptions {
 }
 
 impl Path {
-    /// Sets the options of our end. With `None`, and if our end never set any, the peer gets no PATH-STATUS.
+    /// Sets the options of our end. If our end never set any, `None` changes nothing.
     pub(crate) fn set_own_options(&mut self, own: Option<PathOptions>) {
         if own.is_some() || self.options.is_some() {
             self.options.get_or_insert_default().own = own.unwrap_or_default();
@@ -63,7 +64,7 @@ impl Path {
 }
 
 impl Paths {
-    /// Updates `has_costs` after a change of costs.
+    /// Updates `has_costs` after the cost of a path has changed.
     pub(crate) fn note_costs(&mut self) {
         self.has_costs = self.iter().any(|path| path.cost > 0);
     }

@@ -9,12 +9,13 @@ use units::{Instant, Span};
 
 /// Size that is expected to pass everywhere (BASE_PLPMTU, `rfc8899#section-5.1.2`).
 const BASE: usize = 1200;
-/// Least MTU of all IPv4 or IPv6 paths (MIN_PLPMTU), less the bytes that a guard below UDP adds (tunnels).
+/// Least MTU of all IPv4 or IPv6 paths (MIN_PLPMTU), less the bytes that a guard (encryption between SCTP and
+/// UDP) adds to a packet.
 const LEAST_IPV4: usize = 576 - GUARD;
 const LEAST_IPV6: usize = 1280 - GUARD;
 /// Maximum number of bytes that a guard adds to a packet.
 const GUARD: usize = 32;
-/// Sizes to try first: MTUs of tunnels, of DSL, of Ethernet and of jumbo frames.
+/// Sizes to try first, for the MTUs of tunnels, of DSL, of Ethernet and of jumbo frames.
 const USUAL: [usize; 10] = [1232, 1280, 1372, 1392, 1412, 1432, 1452, 1464, 1472, 8972];
 /// A search ends when the largest size that passes and the least one that fails differ by at most this.
 const CLOSE_ENOUGH: usize = 8;
@@ -24,8 +25,8 @@ const CLOSE_ENOUGH: usize = 8;
 /// If each round trip fails with the probability q, whatever the size, n such losses have the probability
 /// (q / (1 + q))^n. For n = 10 it is 2e-7 with 15 % loss in each direction, 2e-5 with 30 %, at most 1e-3.
 const MOST_LOST: u8 = 10;
-/// As [`MOST_LOST`], for the present size on a path with little loss. The number is lower because data waits
-/// for the result.
+/// As [`MOST_LOST`], but for the present packet size on a path with little loss. The number is lower because
+/// data waits for the result.
 const LEAST_LOST: u8 = 3;
 /// Accepted probability of a wrong result. It sets the number of losses between `LEAST_LOST` and `MOST_LOST`.
 const ACCEPTED_RISK: f64 = 1e-6;
@@ -150,7 +151,7 @@ impl Pmtud {
         comparison.or(self.flight.map(|probe| probe.overdue)).or(self.due)
     }
 
-    /// Processes a lost probe or the time for the next one, if `now` is late enough.
+    /// Handles a probe that is overdue at `now`, or starts the search for a larger size that is due.
     pub(crate) fn on_timer(&mut self, now: Instant) {
         if self.comparison.is_some() {
             return;
@@ -236,7 +237,7 @@ impl Pmtud {
     }
 
     /// Records the loss of a packet while other packets arrived. Its length may be the reason, unless a
-    /// packet of at least this size that was not sent earlier is acknowledged.
+    /// packet of at least this size, sent at the same time or later, is acknowledged.
     pub(crate) fn data_lost(&mut self, size: usize, sent_at: Instant, loss_rate: f64) {
         let passes = self.proof.is_some_and(|(newest, passed)| newest >= sent_at && passed >= size);
         // A longer packet was sent before the size shrank: its loss proves nothing about the present size.
@@ -245,7 +246,7 @@ impl Pmtud {
         }
     }
 
-    /// Returns true if the length of a packet of this size may be the reason of its loss.
+    /// Returns true if a packet of this size may be lost because of its length.
     fn is_long(&self, size: usize) -> bool {
         self.base < size
     }
@@ -258,8 +259,8 @@ impl Pmtud {
         }
     }
 
-    /// Starts a comparison if long packets may be lost for their length (`rfc8899#section-4.3`). `loss_rate`
-    /// is the share of packets lost in the recent past.
+    /// Starts a comparison if packets of the present size may be lost because of their length
+    /// (`rfc8899#section-4.3`). `loss_rate` is the share of packets lost in the recent past.
     fn suspect(&mut self, since: Instant, loss_rate: f64) {
         if self.is_long(self.size) && self.comparison.is_none_or(|doubt| doubt.size != self.size) {
             self.compare(since, self.size, None, losses_that_prove(loss_rate));
@@ -330,8 +331,8 @@ impl Pmtud {
         }
     }
 
-    /// The next usual size, or the largest one. After a failure: the middle between the largest size that
-    /// passes and the smallest that fails.
+    /// The next of the [`USUAL`] sizes, or the largest size. After a failure: the middle between the largest
+    /// size that passes and the smallest that fails.
     fn next_candidate(&self) -> Option<usize> {
         match self.too_long {
             Some(too_long) if too_long <= self.size + CLOSE_ENOUGH => None,
@@ -543,7 +544,7 @@ mod tests {
         }
         path.pmtud.data_acked(now + ROUND_TRIP, 1472, now);
         assert!(!doubts(&path));
-        // A packet sent before that time is no longer evidence, whether it is acknowledged or lost.
+        // The loss of a packet that was sent before the acknowledged one starts no comparison.
         path.pmtud.data_lost(1472, before, 0.0);
         path.pmtud.data_unanswered(now + RTO, 0.0);
         assert!(!doubts(&path));

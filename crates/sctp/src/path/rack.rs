@@ -19,10 +19,10 @@ pub(crate) struct Rack {
     known: u64,
     /// Reordering was seen on this path.
     reordering: bool,
-    /// Number of quarters of the least RTT that the reordering window has more than its first quarter.
+    /// The reordering window is 1 + this number of quarters of the least RTT.
     more_quarters: u32,
-    /// First chunk sent after the reordering window last grew. Only this chunk and later ones let it grow
-    /// again.
+    /// Index of the first chunk sent after the reordering window last grew. Only this chunk and later ones
+    /// make the window grow again.
     round: u64,
     /// Recoveries left until the reordering window shrinks.
     persistence: u8,
@@ -59,7 +59,7 @@ impl Rack {
         (self.begins, self.before) = (false, Some(before));
     }
 
-    /// Makes the reduction final: the window was reduced for another reason, or the path removed.
+    /// Keeps the reduced cwnd for good: cwnd was reduced for another reason, or the path was removed.
     pub(crate) fn forget_recovery(&mut self) {
         (self.begins, self.before) = (false, None);
     }
@@ -102,14 +102,14 @@ impl Rack {
         self.deadline = deadline;
     }
 
-    /// Returns true if three missing reports make a chunk lost: until reordering is seen on the path.
+    /// Returns true if three missing reports make a chunk lost: while no reordering was seen on the path.
     #[inline]
     pub(crate) fn counts_reports(&self) -> bool {
         !self.reordering
     }
 
-    /// Records the arrival of chunk `i`, which was sent once, at `sent_at`. For retransmitted chunks, see
-    /// [`Rack::arrived_again`]: any transmission may have arrived, which proves no reordering.
+    /// Records the arrival of chunk `i`, which was sent once, at `sent_at`. For a retransmitted chunk see
+    /// [`Rack::arrived_again`]: each of its transmissions may have arrived, so it is no proof of reordering.
     pub(crate) fn arrived(&mut self, now: Instant, i: u64, sent_at: Instant) {
         self.reordering |= i < self.known;
         self.highest = self.highest.max(i);
@@ -123,7 +123,8 @@ impl Rack {
         }
     }
 
-    /// Widens the reordering window, since chunk `i` was marked lost too early; once for all below `next`.
+    /// Widens the reordering window, since chunk `i` was marked lost too early. For all chunks below `next`,
+    /// the window grows only once.
     fn widen(&mut self, i: u64, next: u64) {
         self.reordering = true;
         self.persistence = PERSISTENCE;
@@ -154,13 +155,14 @@ impl Path {
         }
     }
 
-    /// Reordering window: time a chunk may arrive after one sent later (`rfc8985#section-6.2`, step 4).
+    /// The reordering window: a chunk may arrive this much later than a chunk that was sent after it
+    /// (`rfc8985#section-6.2`, step 4).
     pub(crate) fn reordering_window(&self, rack: &Rack) -> Span {
         if !rack.reordering && self.recovery.is_some() {
             return Span::ZERO;
         }
         let Some(srtt) = self.rto.srtt() else { return self.rto.current() };
-        let base = self.rto.base().unwrap_or(srtt); // there is none after a change of route
+        let base = self.rto.base().unwrap_or(srtt); // after a change of route there is no least RTT
         (base / 4 * (u64::from(rack.more_quarters) + 1)).min(srtt)
     }
 }

@@ -1,16 +1,17 @@
 //! Rate of the SACKs that a fast path carries for data of slower paths.
 //!
-//! A SACK is worth more the earlier it arrives. But the fastest return link may be narrow, and its rate is
-//! unknown. So the rate r of these SACKs begins low. At times the sender bundles a HEARTBEAT with one of
-//! these SACKs as a probe. The time of its answer shows whether there is a queue:
+//! A SACK is worth more the earlier it arrives. But the link of the fastest return path may be narrow, and
+//! its rate is unknown. So the rate r of these SACKs begins low. At times this end bundles a HEARTBEAT with
+//! one of these SACKs as a probe. The time until its answer shows whether there is a queue:
 //!
 //! ```text
 //! r ← 3/2 r   if SACKs used up r and the answer came within T
-//! r ← r/4     if it came later, or not at all; at the first rate the path then rests for half a second
+//! r ← r/4     if the answer came later, or not at all
 //! T = l + (o - l)/2
 //! ```
 //!
-//! l is the least round-trip time of this path, o that of the path on which the data arrived.
+//! l is the least round-trip time of this path, o that of the path on which the data arrived. After a late or
+//! missing answer the path carries none of these SACKs for T, or for half a second if r is the first rate.
 
 use transport::LeastRtt;
 use units::{Instant, Span};
@@ -74,7 +75,8 @@ impl ReturnRate {
         self.least.sample(now, rtt);
     }
 
-    /// Returns true if this path may carry a SACK of another path, at least `apart` after the last.
+    /// Returns true if this path may carry a SACK for data of another path now. Two such SACKs are at least
+    /// `apart` apart.
     pub(crate) fn takes(&mut self, now: Instant, apart: Span) -> bool {
         if let Some(late) = self.probe.take_if(|probe| now.since(probe.sent) > probe.limit) {
             self.slow_down(now, late.limit);
@@ -140,8 +142,8 @@ mod tests {
         Instant::ZERO + Span::from_secs(100) + ms(n)
     }
 
-    /// Offers a SACK in each millisecond; each probe is answered after `rtt`, or never. Returns the bytes
-    /// carried.
+    /// Offers SACKs in each millisecond until the path takes no more. Each probe is answered after `rtt`, or
+    /// never. Returns the bytes carried.
     fn run(path: &mut ReturnRate, milliseconds: std::ops::Range<u64>, rtt: Option<Span>) -> u64 {
         let (mut bytes, mut answers) = (0, Vec::new());
         for n in milliseconds {
