@@ -50,13 +50,13 @@ pub(crate) enum ChunkState {
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub(crate) enum Mark {
-    /// The chunk was acknowledged before: if the peer reneges, the next acknowledgement lets no cwnd grow.
+    /// The next acknowledgement of the chunk lets no cwnd grow: it was acknowledged before, or rescheduled.
     Credited = 1 << 0,
-    /// T3-rtx marked the chunk as lost at least once, or spared it because of a recent copy.
+    /// The chunk was lost at least once by [`LossCause::Timeout`]: not by missing reports or RACK.
     TimedOut = 1 << 1,
     /// The late chunk was copied to other paths; `sent_at` is the time of the newest copy.
     Copied = 1 << 2,
-    /// The chunk was rescheduled to another path once.
+    /// The chunk was rescheduled. This happens once at most.
     Moved = 1 << 3,
     /// The sender never sends the chunk again, whatever its state (see `abandon.rs`).
     Abandoned = 1 << 4,
@@ -108,7 +108,7 @@ impl TxChunk {
         matches!(self.state, ChunkState::Acked | ChunkState::Freed)
     }
 
-    /// User bytes.
+    /// Number of user bytes.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         usize::from(self.length)
@@ -125,7 +125,7 @@ impl TxChunk {
         self.flags |= DataFlags { immediate: true, ..DataFlags::from_bits(0) }.to_bits();
     }
 
-    /// True if the last transmission had the I bit.
+    /// Returns true if the last transmission of the chunk had the I bit.
     pub(crate) fn asks_for_sack(&self) -> bool {
         DataFlags::from_bits(self.flags).immediate
     }

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 /// A value for each outstanding chunk. A column without values takes one pointer and no work.
 ///
-/// An extension with a value for each chunk adds a column to [`Outstanding`](super::Outstanding), so that the
-/// chunk itself does not grow. The place of a chunk is counted from the lowest outstanding TSN. A chunk
-/// without a value has the default value.
+/// An extension with a value for each chunk adds a column to [`Outstanding`](super::Outstanding), so that
+/// [`TxChunk`](super::TxChunk) does not grow. The place of a chunk is counted from the lowest outstanding
+/// TSN. A chunk without a value has the default value.
 #[derive(Debug)]
 pub(super) struct Column<T> {
     /// Values of the lowest chunks; the chunks above them have the default value.
@@ -39,7 +39,7 @@ impl<T: Default> Column<T> {
         self.set_held(place, value);
     }
 
-    #[inline(never)] // away from chunks without values
+    #[inline(never)] // chunks without values skip this code
     fn set_held(&mut self, place: usize, value: T) {
         let values = &mut **self.values.get_or_insert_default();
         if values.len() <= place {
@@ -62,7 +62,7 @@ impl<T: Default> Column<T> {
         if self.is_open() { self.take_held(place) } else { T::default() }
     }
 
-    #[inline(never)] // away from chunks without values
+    #[inline(never)] // chunks without values skip this code
     fn take_held(&mut self, place: usize) -> T {
         let value = self.values.as_mut().and_then(|values| values.get_mut(place));
         value.map(std::mem::take).unwrap_or_default()
@@ -76,7 +76,7 @@ impl<T: Default> Column<T> {
         }
     }
 
-    #[inline(never)] // away from chunks without values
+    #[inline(never)] // chunks without values skip this code
     fn pop_held(&mut self, capacity: usize) {
         if let Some(values) = &mut self.values {
             values.pop_front();

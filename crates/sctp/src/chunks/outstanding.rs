@@ -65,7 +65,7 @@ impl Outstanding {
         }
     }
 
-    /// Makes all chunks I-DATA chunks. Must be called before the first chunk is inserted.
+    /// Makes all chunks I-DATA chunks. The caller must call this before it inserts the first chunk.
     pub(crate) fn interleave(&mut self) {
         self.places.open();
     }
@@ -168,7 +168,7 @@ impl Outstanding {
         i
     }
 
-    /// Makes the ring keep a record of each transmission. Must be called before the first chunk is inserted.
+    /// Makes the ring keep a [`SendRecord`] of each transmission. Call this before inserting the first chunk.
     pub(crate) fn keep_records(&mut self) {
         self.records.open();
     }
@@ -269,7 +269,7 @@ impl Outstanding {
         self.first += 1;
         let chunk = self.chunks.pop_front();
         if self.chunks.is_empty() {
-            self.chunks.clear(); // starts at its first place again, which is still in the cache
+            self.chunks.clear(); // the ring restarts at its first place, which is still in the CPU cache
         }
         if self.chunks.capacity() > KEPT.max(8 * self.chunks.len()) {
             self.chunks.shrink_to(KEPT.max(2 * self.chunks.len()));
@@ -331,8 +331,8 @@ impl Outstanding {
         if list.tail == NIL || list.tail < i { Some(list.tail) } else { self.place_within(list, i, steps) }
     }
 
-    /// Searches from both ends and from the last insertion. The insertion of successive chunks takes one pass
-    /// in all.
+    /// Searches from both ends of the list and from the last insertion. So the insertion of a series of
+    /// successive chunks passes the list only once.
     #[cold]
     fn place_within(&self, list: &List, i: u64, steps: &mut u32) -> Option<u64> {
         if list.head > i {
