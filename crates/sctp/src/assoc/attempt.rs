@@ -19,7 +19,7 @@ const ATTEMPT_DELAY: Span = Span::from_millis(250);
 impl Association {
     /// The next address that got no INIT; none if all got one, or if the INIT may not be retransmitted.
     fn untried(&self) -> Option<PathId> {
-        // After an INIT ACK with a stale cookie the peer is known to answer.
+        // After a Stale Cookie error (`has_peer`) the address of the INIT is known to answer.
         let Phase::CookieWait { t1, .. } = self.phase else { return None };
         let may_retransmit = t1.count < self.config().max_init_retransmits && !self.has_peer();
         self.paths.next_usable(t1.path).filter(|&p| p != t1.path && may_retransmit)
@@ -34,7 +34,8 @@ impl Association {
         }
     }
 
-    /// Marks the last tried address as silent and tries another; false if none is left, or after the RTO.
+    /// Marks the last tried address as silent and tries another. Returns false if none is left, or if the RTO
+    /// of the last one is at most [`ATTEMPT_DELAY`]: then T1-init expired as usual.
     pub(super) fn try_next_address(&mut self, now: Instant) -> bool {
         let next = self.untried();
         let Phase::CookieWait { t1, .. } = self.phase else { return false };

@@ -16,7 +16,7 @@ pub(super) struct AuthState {
     /// None unless both ends support AUTH.
     agreed: Option<Authentication>,
     shared: SharedKeys,
-    /// The key of the last authentic packet.
+    /// The identifier of the key of the last authentic packet.
     peer_key: u16,
 }
 

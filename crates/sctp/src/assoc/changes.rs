@@ -189,7 +189,7 @@ impl Association {
         self.paths.iter().filter(failed).max_by_key(|path| path.errors).map(|path| path.remote)
     }
 
-    /// Deletes an address of the peer, or all except the source of the packet.
+    /// Deletes an address of the peer. The wildcard address deletes all except the source of the packet.
     fn delete_remote(
         &mut self,
         now: Instant,

@@ -6,7 +6,7 @@ use wire::{
     ReConfig, Shutdown, ShutdownAck,
 };
 
-/// A control chunk that waits to be sent. Values that depend on the time are filled in when it is sent.
+/// A control chunk that waits to be sent. Contents that may change until then are added when it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Pending {
     Init,

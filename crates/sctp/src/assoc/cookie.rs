@@ -25,7 +25,7 @@ impl CookieKey {
     /// (`rfc4895#section-3.1`).
     pub(crate) fn random_of(&self, tag: u32, tsn: Tsn) -> [u8; 32] {
         let mut mac = self.0.clone();
-        // The input is shorter than the signed bytes of any cookie, so it is never that of a signature.
+        // This input is shorter than the signed bytes of any cookie, so it never equals them.
         mac.update(b"RANDOM");
         mac.update(&tag.to_be_bytes());
         mac.update(&tsn.0.to_be_bytes());
@@ -55,8 +55,8 @@ pub(crate) struct Cookie {
     pub(crate) peer: Peer,
 }
 
-/// Values that come with the COOKIE ECHO anyway. The signature covers them, but the cookie does not repeat
-/// them, so that an INIT ACK stays below three times the size of the shortest INIT.
+/// Values that are in the packet with the COOKIE ECHO anyway. The signature covers them, but the cookie does
+/// not contain them, so that an INIT ACK stays below three times the size of the shortest INIT.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope {
     pub(crate) source: IpAddr,
@@ -64,7 +64,7 @@ pub(crate) struct Envelope {
     pub(crate) local_port: u16,
     /// The verification tag.
     pub(crate) local_tag: u32,
-    /// The peer that sent the packet; the guard tells it.
+    /// The channel of the packet, which the guard sets.
     pub(crate) channel: Channel,
 }
 
@@ -202,9 +202,9 @@ impl Cookie {
     }
 }
 
-/// Signs the body of a cookie and the values of the packet. The source is signed unless the body lists it,
-/// the channel if there is one. The parts of variable length come first, each after a number of its kind, so
-/// that different cookies never have equal signed bytes.
+/// Signs the values of the packet and the body of a cookie. The source is signed unless the body lists it,
+/// and the channel if there is one. A number of its kind precedes each of these two, so that different
+/// cookies never have equal signed bytes.
 fn signature(key: &CookieKey, body: &[u8], envelope: &Envelope) -> Hmac<Sha256> {
     let mut out = Vec::with_capacity(30);
     out.extend_from_slice(&envelope.local_tag.to_be_bytes());

@@ -7,8 +7,8 @@ use std::net::IpAddr;
 #[derive(Debug, Default)]
 #[repr(C)] // the most frequent events come first
 pub(crate) struct Events {
-    /// Flags for [`Event::Readable`] and [`Event::Writable`], which the user gets after the queue. Nearly all
-    /// events are of these kinds, so most associations need no queue.
+    /// Flags for [`Event::Readable`] and [`Event::Writable`], which the user gets after the events in the
+    /// queue. Nearly all events are of these kinds, so most associations need no queue.
     readable: bool,
     writable: bool,
     /// The user has been notified and has not read all data yet.

@@ -162,7 +162,7 @@ impl Association {
         }
     }
 
-    /// The interval that the user set for the path; otherwise our general or the peer's interval, the longer.
+    /// The interval that the user set for the path; otherwise the longer of our general and the peer's.
     fn heartbeat_interval(&self, p: PathId) -> Option<Span> {
         let path = &self.paths[p];
         let options = path.options.as_deref().copied().unwrap_or_default();
@@ -193,7 +193,7 @@ impl Association {
     fn heartbeat_unanswered(&mut self, now: Instant, p: PathId) {
         let sent = self.paths[p].heartbeat.unanswered_since().unwrap_or(now);
         let verifying = self.paths[p].state == PathState::Unconfirmed;
-        // rfc9260#section-8.1: the lost heartbeat is an error of the association only if the path has data.
+        // rfc9260#section-8.1: the lost heartbeat is an error of the association only on the path for data.
         let of_association = !verifying && p == self.paths.default_path();
         self.paths[p].rto.back_off(self.sender.config());
         self.path_error(now, p, of_association);

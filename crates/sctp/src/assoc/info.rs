@@ -12,7 +12,7 @@ use transport::{LimitTimes, Stopwatch};
 use units::{ByteCount, Instant, Span};
 use wire::StreamId;
 
-/// The states of an association (`rfc9260#section-4`), except CLOSED, in which it does not exist.
+/// The states of an association (`rfc9260#section-4`). In the state CLOSED no association exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the states of RFC 9260")]
 pub enum State {
@@ -110,7 +110,7 @@ pub struct AssocStats {
     pub packets_received: u64,
     /// Data received.
     pub received: ReceiveStats,
-    /// Bytes in the send buffer: not yet sent, not yet acknowledged, or acknowledged but not beyond reneging.
+    /// Bytes in the send buffer: not sent, not acknowledged, or acknowledged while the peer may still renege.
     pub buffered: ByteCount,
     /// Messages waiting for their first transmission.
     pub unsent_messages: usize,
@@ -168,7 +168,7 @@ impl Association {
         })
     }
 
-    /// Addresses of the paths in use, and what they carried.
+    /// Addresses, cwnd and RTT of the paths in use, as they are saved for the option `resume`.
     pub(crate) fn carried(&self) -> impl Iterator<Item = (Pair, SavedPath)> {
         let paths = self.paths.ids().filter(|&p| !self.is_closed() && !self.paths[p].removed);
         paths.filter_map(|p| self.sender.carried(p, &self.paths))

@@ -154,7 +154,7 @@ impl Association {
         }
     }
 
-    /// True if the peer deleted this address, which was one of its own.
+    /// True if the peer deleted this address of its own from the association.
     pub(super) fn has_departed(&self, address: IpAddr) -> bool {
         self.asconf.as_ref().is_some_and(|asconf| asconf.has_departed(address))
     }

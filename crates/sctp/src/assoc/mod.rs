@@ -1,7 +1,7 @@
 //! An association: its state machine, its paths, and its sender and receiver of data.
 //!
-//! Every method that changes an association takes the time and ends in [`Association::settle`]. The caller
-//! polls for packets and events afterwards.
+//! A method whose change may move a timer takes the time and ends in [`Association::settle`]. After each
+//! change the caller polls for packets and events.
 
 mod addresses;
 mod asconf;
@@ -86,9 +86,9 @@ pub(crate) struct Local {
     pub(crate) config: Arc<Config>,
     /// Derives the random numbers for AUTH.
     pub(crate) key: CookieKey,
-    /// Lets the buffers of all associations grow.
+    /// Bytes by which the buffers of all associations may grow together.
     pub(crate) budget: Arc<BufferBudget>,
-    /// What earlier paths carried.
+    /// cwnd and RTT of earlier paths, for the option `resume`.
     pub(crate) saved: Saved,
 }
 
@@ -135,7 +135,7 @@ impl Remote {
     }
 }
 
-/// An association. Fields that packets use first come first: most associations are not in the cache.
+/// An association. Fields that a packet needs first come first: most associations are not in the CPU cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Association {
@@ -157,7 +157,7 @@ pub(crate) struct Association {
     channel: Channel,
     packets_received: u64,
     paths: Paths,
-    /// The number of the phase is in the first cache line, its data in the next.
+    /// The discriminant of the phase is in the first cache line, its data in the next.
     phase: Phase,
     events: Events,
     control: Control,
@@ -178,7 +178,7 @@ pub(crate) struct Association {
     probes: Probes,
     /// Limits the rate of reports of damaged packets.
     reports: ReportLimit,
-    /// Number of times that a path ceased to be active.
+    /// Number of transitions of paths out of Active.
     failures: u64,
     local_tag: u32,
     ties: TieTags,
@@ -333,7 +333,7 @@ impl Association {
         Event::Connected { outbound_streams, inbound_streams, peer_addresses, peer_port }
     }
 
-    /// Continues a shutdown, sets the timers of the sender and queues events, after each change.
+    /// Does the work that may follow from any change: continues a shutdown, wakes the sender, queues events.
     fn settle(&mut self, now: Instant) {
         self.settle_inline(now);
     }
@@ -418,7 +418,7 @@ impl Association {
         }
     }
 
-    /// Packets for an address of the peer go to this UDP port from now on.
+    /// Sets the UDP port of packets to an address of the peer.
     pub(crate) fn set_remote_port(&mut self, address: IpAddr, udp_port: u16) -> Result<(), PathError> {
         let p = self.paths.find(address).ok_or(PathError::NoSuchPath { address })?;
         self.learn_port(p, udp_port);

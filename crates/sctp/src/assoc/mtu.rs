@@ -99,7 +99,7 @@ impl Association {
         }
     }
 
-    /// Sets the path MTU towards an address of the peer, IP header included, and ends probing there. False if
+    /// Sets the path MTU towards an address of the peer, IP header included, and ends probing there. Fails if
     /// the address has no path, or the value is invalid.
     pub(crate) fn set_path_mtu(
         &mut self,

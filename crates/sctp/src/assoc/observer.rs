@@ -124,7 +124,7 @@ impl Observed<'_> {
         self.0.extensions.names()
     }
 
-    /// What keeps the sender from sending more.
+    /// The limit that keeps the sender from sending more.
     pub fn limit(&self) -> Option<Limit> {
         self.0.sender.limit()
     }

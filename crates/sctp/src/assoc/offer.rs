@@ -89,7 +89,7 @@ impl<'a> Offer<'a> {
                 Parameter::Adaptation(code) => offer.adaptation = offer.adaptation.or(Some(code)),
                 // rfc9653#section-5.2: both ends need an alternate error detection method. We have none.
                 Parameter::ZeroChecksumAcceptable(_) => {}
-                // These have no meaning here.
+                // The first has no meaning here. The second repeats what the peer's extensions tell.
                 Parameter::HeartbeatInfo(_) | Parameter::UnrecognizedParameter(_) => {}
             }
         }

@@ -19,11 +19,11 @@ use wire::{
     ShutdownComplete, SupportedAddressTypes, Timestamp,
 };
 
-/// Packet limit of INIT and COOKIE ECHO, which SCTP cannot fragment; beyond the MTU, IP fragments them.
+/// Packet limit of an INIT: SCTP cannot fragment an INIT; if it exceeds the MTU, IP fragments it.
 const UNDIVIDED: usize = u16::MAX as usize;
 
 impl Association {
-    /// Writes the next packet. Each call except `poll_timeout` may change the result.
+    /// Writes the next packet. `None` means that nothing is left to send until a change of the association.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
         loop {
@@ -257,7 +257,7 @@ impl Association {
         self.answer_len() + self.auth_len(&self.data_kinds(), place)
     }
 
-    /// Bytes of a packet with only the COOKIE ECHO, and the AUTH chunk that it or a HEARTBEAT needs.
+    /// Bytes of a packet with the COOKIE ECHO and the AUTH chunk that it, or a HEARTBEAT after it, needs.
     pub(super) fn cookie_echo_len(&self) -> usize {
         match &self.phase {
             Phase::CookieEchoed { cookie, .. } => {

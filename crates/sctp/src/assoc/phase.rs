@@ -4,7 +4,7 @@ use units::{Instant, Span};
 
 /// The states of an association (`rfc9260#section-4`), each with its data, mainly timers.
 #[derive(Debug)]
-#[repr(u8)] // the discriminant comes first, in the same cache line
+#[repr(u8)] // the discriminant comes first, in the first cache line of the association
 pub(crate) enum Phase {
     CookieWait {
         t1: Retry,
@@ -55,7 +55,7 @@ pub(crate) enum Farewell {
     ShutdownComplete(PathId),
 }
 
-/// A retransmission timer of a control chunk: T1-init, T1-cookie or T2-shutdown.
+/// A retransmission timer of a control chunk: T1-init, T1-cookie, T2-shutdown, T4-rto or T-reconf.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Retry {
     /// The path on which the chunk was last sent.
@@ -120,19 +120,20 @@ impl Phase {
         matches!(self, Phase::Established | Phase::ShutdownPending | Phase::ShutdownReceived { .. })
     }
 
-    /// True if heartbeats are answered: from the time at which the peer's tag is known until the shutdown
-    /// begins (`rfc9260#section-8.3`).
+    /// True if heartbeats are answered: from the time at which the peer's tag is known until this end sends
+    /// SHUTDOWN or SHUTDOWN ACK (`rfc9260#section-8.3`).
     pub(crate) fn answers_heartbeats(&self) -> bool {
         matches!(self, Phase::CookieEchoed { .. }) || self.sends_heartbeats()
     }
 
-    /// True if heartbeats are sent: until the shutdown begins (`rfc9260#section-8.3`).
+    /// True if heartbeats are sent: from the end of the handshake until this end sends SHUTDOWN or SHUTDOWN
+    /// ACK (`rfc9260#section-8.3`).
     #[inline]
     pub(crate) fn sends_heartbeats(&self) -> bool {
         self.sends_data()
     }
 
-    /// Moves control chunks from path `from`, which is removed, to path `to`.
+    /// Moves the timer and the chunks of this phase from path `from`, which is removed, to path `to`.
     pub(crate) fn redirect(&mut self, from: PathId, to: PathId) {
         let path = match self {
             Phase::CookieWait { t1: retry, .. }

@@ -9,14 +9,15 @@ use crate::rx::Receiver;
 use units::{Instant, Span};
 use wire::{Heartbeat, PacketWriter};
 
-/// Most SACKs on a faster path in the mean round-trip time of the two paths. More SACKs hardly help.
+/// Maximum number of SACKs that a faster path carries for data of another path in the mean round-trip time of
+/// the two paths. More SACKs hardly help.
 const IN_A_ROUND_TRIP: u64 = 16;
 
 /// A path for the next SACK that is faster than the path of the data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Detour {
     path: PathId,
-    /// Longest time of a probe on the path. If a probe takes longer, SACKs queue on the path.
+    /// Maximum round-trip time of a probe on the path. If a probe takes longer, SACKs queue on the path.
     limit: Span,
 }
 
@@ -55,8 +56,8 @@ impl Association {
 
     /// The fastest path with room for SACKs, if it is faster than the path of the data.
     ///
-    /// Only lean SACKs may be sent there, since long ones would fill a narrow link. Some SACKs in each round
-    /// trip stay on the path of the data: if the faster path fails, they keep the sender going.
+    /// Only lean SACKs may be sent there, since long SACKs would fill a narrow link. Some SACKs in each round
+    /// trip stay on the path of the data, so that the sender continues if the faster path fails.
     #[cold]
     fn faster_path(&mut self, now: Instant) -> Option<Detour> {
         let receiver = self.receiver.as_ref().filter(|receiver| receiver.is_lean() && receiver.sack_due())?;

@@ -154,7 +154,7 @@ impl Association {
     }
 
     /// Reports to the user the abandoned messages, and then those that the peer did not acknowledge. The
-    /// events of the end follow.
+    /// caller then reports the end or the restart of the association.
     pub(super) fn fail_messages(&mut self) {
         while let Some(failure) = self.sender.next_abandoned() {
             self.events.push(failed(failure));

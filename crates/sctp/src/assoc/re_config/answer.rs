@@ -259,7 +259,8 @@ impl Association {
         Verdict::Done(result)
     }
 
-    /// Performs a deferred reset of the peer's streams once earlier TSNs have arrived. Returns its number.
+    /// Performs a deferred reset of the peer's streams once all earlier TSNs have arrived. Returns the number
+    /// of the request.
     pub(super) fn finish_deferred(&mut self) -> Option<u32> {
         let (config, receiver) = (self.re_config.as_deref_mut()?, self.receiver.as_mut()?);
         let request = config.deferred?;
@@ -322,11 +323,12 @@ impl Association {
         Verdict::Done(ReConfigResult::InProgress)
     }
 
-    /// Performs the peer's reset of the association once no data of ours is outstanding. Returns its number.
+    /// Performs the reset of the association that the peer requested, once no data of ours is outstanding.
+    /// Returns the number of the request.
     pub(super) fn finish_peer_reset(&mut self) -> Option<u32> {
         let (config, receiver) = (self.re_config.as_deref_mut()?, self.receiver.as_mut()?);
         let request = config.peer_reset.filter(|_| self.sender.is_at_rest())?;
-        // 2^31 away, so that no TSN that is still in the network counts as new.
+        // The peer's new TSNs begin 2^31 higher, so that no old TSN in the network counts as new.
         let theirs = receiver.cumulative_tsn().next().add(1 << 31);
         let ours = self.sender.next_tsn();
         receiver.begin_again(theirs);
@@ -344,9 +346,9 @@ impl Association {
         Some(request)
     }
 
-    /// True if the answer to a reset of the association waits for a SACK, which may follow in the same
-    /// packet. Some peers (usrsctp 0.9.5) take "in progress" for the end of the request, and repeat the
-    /// request forever.
+    /// True if the answer to a reset of the association is sent only after the last chunk of its packet. A
+    /// SACK of our data may follow in this packet, and then the answer is not "in progress". Some peers
+    /// (usrsctp 0.9.5) take "in progress" for the end of the request, and repeat the request forever.
     fn answers_later(&mut self, request: u32) -> bool {
         let Some(config) = &mut self.re_config else { return false };
         config.answer_due = config.peer_reset.filter(|&waits| waits == request);
@@ -376,7 +378,7 @@ impl Association {
         Verdict::Done(result)
     }
 
-    /// Processes the peer's request that we request further streams of ours (`rfc6525#section-5.2.6`).
+    /// Processes the peer's request that we add streams on which we send (`rfc6525#section-5.2.6`).
     fn on_add_incoming(&mut self, more: u16) -> Verdict {
         if !self.may_serve(AllowReset::Add) || self.sender.streams().checked_add(more).is_none() {
             return Verdict::Done(ReConfigResult::Denied);
@@ -399,7 +401,7 @@ impl Association {
         matches!(self.phase, Phase::Established) && self.allows(level)
     }
 
-    /// True if our own request can only proceed after one of the peer, which must then not wait for ours.
+    /// True if our own request can proceed only after one of the peer, so that neither may wait for the other.
     fn is_asking_in_turn(&self) -> bool {
         let Some(config) = &self.re_config else { return false };
         let first = config.wishes.front();

@@ -17,7 +17,8 @@ const NO_ANSWER: &[u8] = b"a request to reset or add streams is not answered";
 const SERVED_RETRIES: u32 = 3;
 
 impl Association {
-    /// Finishes resets of the peer that can take place now, then sends our next request, if one may be sent.
+    /// Performs the resets that the peer requested and that can take place now. Then sends our next request,
+    /// if one may be sent.
     pub(in crate::assoc) fn advance_re_config(&mut self, now: Instant) {
         if let Some(request) = self.finish_deferred() {
             self.answer_now(request);
@@ -84,7 +85,7 @@ impl Association {
                 if !self.sender.is_at_rest() {
                     return None;
                 }
-                // Data of the peer is acknowledged before its TSNs get another meaning.
+                // A SACK acknowledges the peer's data before its TSNs get another meaning.
                 if receiver.sack_pending() {
                     receiver.sack_now();
                 }
@@ -229,7 +230,7 @@ impl Association {
                 config.resets += 1;
                 receiver.begin_again(theirs);
                 self.sender.begin_again(Some(ours));
-                return self.release(&wish, true); // the mark of the reset informs the user
+                return self.release(&wish, true); // the receiver's mark of the reset causes the event
             }
         }
         self.release(&wish, true);

@@ -30,12 +30,12 @@ pub(super) struct ReConfiguration {
     given_up: Option<(Asked, Wish)>,
     /// Earliest time of the next request, after the peer reported that its own request is in progress.
     not_before: Option<Instant>,
-    /// Number of these reports for the first wish.
+    /// Number of reports of the peer, for the first wish, that a request of its own is in progress.
     refused: u32,
     /// Requests that the peer agreed to send, except the request that our outstanding request invites.
     invited: Vec<Invited>,
     answers: Answers,
-    /// Number of the peer's request to reset its streams, while the request waits for earlier TSNs.
+    /// Number of the peer's request to reset streams on which it sends, while earlier TSNs are missing.
     deferred: Option<u32>,
     /// Number of the peer's request to reset the association, while our data is not acknowledged.
     peer_reset: Option<u32>,
@@ -346,7 +346,8 @@ impl Association {
         Some(reset_by_peer(&reset))
     }
 
-    /// Queues the events of all waiting resets at the end of the association, before unread data is read.
+    /// Queues the events of all waiting resets, since the association ends. The user has not yet read the
+    /// data before these resets.
     pub(super) fn tell_of_marks(&mut self) {
         let resets = self.receiver.as_mut().map(|receiver| receiver.drop_marks());
         for reset in resets.into_iter().flatten() {
