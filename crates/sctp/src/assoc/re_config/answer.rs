@@ -401,7 +401,7 @@ impl Association {
         matches!(self.phase, Phase::Established) && self.allows(level)
     }
 
-    /// True if our own request can proceed only after one of the peer, so that neither may wait for the other.
+    /// True if our own request can proceed only after one of the peer, which then must not wait for ours.
     fn is_asking_in_turn(&self) -> bool {
         let Some(config) = &self.re_config else { return false };
         let first = config.wishes.front();
