@@ -16,17 +16,17 @@ use wire::{
     Packet, PacketWriter, Parameter, ParameterList, SupportedAddressTypes, Tsn,
 };
 
-/// Packet limit of an INIT ACK: SCTP cannot fragment an INIT ACK; if it exceeds the MTU, IP fragments it.
+/// Packet limit of an INIT ACK or another answer: SCTP cannot fragment it; beyond the MTU, IP fragments it.
 const UNDIVIDED: usize = u16::MAX as usize;
 
-/// Largest size of an INIT ACK, in sizes of its INIT: the source of the INIT may be forged. QUIC has the same
-/// limit (`rfc9000#section-8.1`).
+/// Largest size of an INIT ACK as a multiple of the size of its INIT, because the source of the INIT may be
+/// forged. QUIC has the same limit (`rfc9000#section-8.1`).
 const MAX_AMPLIFICATION: usize = 3;
 
 /// Bytes of type and length of a parameter.
 const PARAMETER_HEADER: usize = 4;
 
-/// The tag and the initial TSN of an INIT ACK.
+/// The tag and the initial TSN of an INIT ACK, and the tie-tags of its cookie.
 #[derive(Clone, Copy, Debug)]
 struct Name {
     tag: u32,
@@ -87,9 +87,12 @@ impl Endpoint {
         self.send_init_ack(now, &reply, init, &offer, agreed, &config, name, limit);
     }
 
-    /// Answers an INIT from the address of an association that uses another UDP port, or no UDP. The INIT
-    /// does not change the association (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10). If the INIT and the
-    /// association are both encapsulated, the INIT may come from another host behind the same NAT.
+    /// Checks whether an INIT names an address of an association that uses another UDP port, or no UDP.
+    ///
+    /// Returns `None` if it does not, `Some(Some(cause))` if the INIT is refused with this cause, `Some(None)`
+    /// if it gets no answer. The INIT does not change the association
+    /// (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10). If both are encapsulated, the source may be another host
+    /// behind the same NAT: then only the other listed addresses are checked.
     fn on_other_udp_port(
         &self,
         datagram: &Datagram<'_>,

@@ -271,7 +271,8 @@ impl Endpoint {
         self.get(id).map(Association::unread).unwrap_or_default()
     }
 
-    /// The options of an association that can change while it exists; none if it has ended.
+    /// The options of an association that can change while it exists; none if it has ended and all data was
+    /// read.
     pub fn options(&self, id: AssocId) -> Option<AssocOptions> {
         self.get(id).map(Association::options)
     }
@@ -295,7 +296,8 @@ impl Endpoint {
         self.get(id)?.state()
     }
 
-    /// The paths of an association in order of their [`PathId`](crate::PathId); none if it has ended.
+    /// The paths of an association in order of their [`PathId`](crate::PathId); none if it has ended and all
+    /// data was read.
     pub fn paths(&self, id: AssocId) -> Option<impl Iterator<Item = PathInfo>> {
         self.get(id).map(Association::path_infos)
     }
@@ -320,17 +322,17 @@ impl Endpoint {
     }
 
     /// The messages that an association abandoned, by stream and policy (`SCTP_PR_STREAM_STATUS` of
-    /// `rfc7496#section-4.3`); none if it has ended.
+    /// `rfc7496#section-4.3`); none if it has ended and all data was read.
     pub fn abandoned(&self, id: AssocId) -> Option<BTreeMap<StreamId, AbandonedByPolicy>> {
         self.get(id).map(Association::abandoned)
     }
 
-    /// The SCTP port of an association's peer; none if the association has ended.
+    /// The SCTP port of an association's peer; none if the association has ended and all data was read.
     pub fn peer_port(&self, id: AssocId) -> Option<u16> {
         self.get(id).map(Association::peer_port)
     }
 
-    /// The channel of an association's packets; none if the association has ended.
+    /// The channel of an association's packets; none if the association has ended and all data was read.
     pub fn channel(&self, id: AssocId) -> Option<Channel> {
         self.get(id).map(Association::channel)
     }

@@ -1,4 +1,4 @@
-//! Test of cookies of two peers that agree in their tags, which are random.
+//! Test of the cookies of two peers that happen to have drawn the same random tags.
 
 use super::*;
 use crate::Seed;
@@ -9,7 +9,7 @@ use wire::{CommonHeader, PacketWriter, Tsn};
 const US: [u8; 4] = [10, 0, 0, 1];
 const PEER: [u8; 4] = [10, 0, 0, 2];
 
-/// Our endpoint, and the cookie of an INIT ACK to the peer with these tags.
+/// Our endpoint, and the cookie of its INIT ACK to the peer: our tag is 7, the peer's is 8.
 fn endpoint() -> (Endpoint, Cookie) {
     let mut endpoint = Endpoint::new(EndpointConfig {
         checksum: Checksum::Offloaded,

@@ -25,9 +25,9 @@ impl Endpoint {
         taken
     }
 
-    /// As [`Self::on_icmp`], for a packet with this channel whose quote a guard has recognised: `quoted` is
-    /// not read. The message has its effect on the associations of the channel with the address and UDP
-    /// port, on at most 16 of them.
+    /// As [`Self::on_icmp`], for a packet with this channel. A guard has recognised the quoted packet, so
+    /// `quoted` is not read. The message has its effect on at most 16 associations of this channel, with this
+    /// destination address and UDP port.
     pub fn on_guarded_icmp(&mut self, now: Instant, channel: Channel, news: IcmpNews<'_>) -> bool {
         let mut taken = false;
         for slot in self.addresses.of_channel(channel, news.dst, news.udp_port) {

@@ -147,9 +147,10 @@ impl Endpoint {
     }
 
     /// Sets the options of later associations. If `buffer_budget` changes, they have a budget of their own.
-    /// A peer that has an INIT ACK of this endpoint keeps the extensions and streams that it announced, and
-    /// gets all other options. If `auth_chunks` or `asconf`
-    /// changed with AUTH on, the handshake of such a peer fails, and the peer must begin again.
+    ///
+    /// If a peer already has an INIT ACK of this endpoint, its association has the extensions and streams
+    /// that the INIT ACK announced, and otherwise the new options. If `auth_chunks` or `asconf` changed with
+    /// AUTH on, the handshake of such a peer fails, and the peer must begin again.
     ///
     /// # Errors
     /// [`ConfigError`] names an option with an invalid value; nothing changes then.
@@ -169,16 +170,16 @@ impl Endpoint {
         self.listen = who.into();
     }
 
-    /// What paths carried, as text for [`Self::restore_paths`] of a later endpoint: at most 1024 lines, of
-    /// paths of ended associations and of those in use. `wall` is the time since the Unix epoch. Paths are
-    /// saved with the option `resume` only, and for an hour.
+    /// Returns cwnd and RTT of paths as text for [`Self::restore_paths`] of a later endpoint: at most 1024
+    /// lines, for paths of ended associations and for paths in use. `wall` is the time since the Unix epoch.
+    /// Only associations with the option `resume` save paths. The values are valid for an hour.
     pub fn saved_paths(&self, now: Instant, wall: Span) -> String {
         let in_use = self.associations.iter().flat_map(Association::carried);
         self.local.saved.encode(now, wall, in_use)
     }
 
-    /// Adds what [`Self::saved_paths`] of an earlier endpoint returned, without what is too old by now. Never
-    /// pass the text of a peer.
+    /// Adds the paths that [`Self::saved_paths`] of an earlier endpoint returned, except those that are too
+    /// old at time `wall`. Never pass a text that a peer sent.
     ///
     /// # Errors
     /// [`RestoreError`]; nothing changes then.

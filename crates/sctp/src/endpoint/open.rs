@@ -95,9 +95,9 @@ pub enum AcceptError {
 }
 
 impl Endpoint {
-    /// Starts an association with a peer at the given addresses. The INIT is sent to the first address. It is
-    /// sent to the next address after 250 ms without an answer, or at once after a refusal
-    /// (`rfc8305#section-5`). The attempt ends once all addresses have refused.
+    /// Starts an association with a peer at the given addresses. The endpoint sends the INIT to the first
+    /// address. It sends the INIT to the next address after 250 ms without an answer, or at once after a
+    /// refusal (`rfc8305#section-5`). The attempt ends once all addresses have refused.
     ///
     /// # Errors
     /// [`ConnectError`]; nothing changes then.
@@ -223,8 +223,10 @@ impl Endpoint {
         self.accept_with(now, id, config)
     }
 
-    /// Accepts an arrival with its own options. The extensions and the numbers of streams stay those of the
-    /// endpoint, because the INIT ACK announced them. The receive buffer must not be smaller.
+    /// As [`Self::accept`], with options for this association instead of those of the endpoint. The
+    /// extensions and the numbers of streams stay those of the endpoint, because the INIT ACK announced them.
+    /// For the same reason `receive_buffer` must not be smaller than that of the endpoint and, if the
+    /// endpoint has `auth`, `auth_chunks` and `asconf` must be the same.
     ///
     /// # Errors
     /// [`AcceptError`]; the arrival is gone then, except after [`AcceptError::Config`].
