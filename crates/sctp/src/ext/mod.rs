@@ -29,11 +29,11 @@ pub(crate) enum Ext {
     NrSack = 0,
     /// LEDBAT-CONTROL with every SACK, and TIMESTAMP with DATA.
     Delays = 1,
-    /// Chunk types that are accepted only after an AUTH chunk.
+    /// AUTH, before chunks of the types that an end accepts only authenticated.
     Auth = 12,
     /// ASCONF, which adds and deletes addresses.
     Asconf = 13,
-    /// ECNE and CWR, for packets that routers mark.
+    /// ECNE and CWR: ECNE reports packets that routers marked, CWR answers it.
     Ecn = 10,
     /// PKTDROP for packets with a wrong checksum.
     PacketDrop = 11,

@@ -1,5 +1,5 @@
 //! ASCONF (`rfc5061`) adds addresses to an association and deletes them. This module keeps the requests and
-//! serial numbers of one end; `assoc/asconf` changes the paths.
+//! serial numbers of one end; `assoc/asconf.rs` and `assoc/changes.rs` change the paths.
 
 mod answer;
 mod queue;

@@ -153,7 +153,7 @@ impl Queue {
                 .waiting
                 .retain(|other| other.address != wanted.address || other.change == AddressChange::SetPrimary),
         }
-        // The new address may share its public address with one that is to be deleted.
+        // Behind the NAT, the new address may share its public address with one that is to be deleted.
         if wanted.adds_hidden() {
             self.waiting.retain(|other| !other.hidden || other.change != AddressChange::Delete);
         }

@@ -26,7 +26,7 @@ impl SharedKeys {
         Ok(())
     }
 
-    /// Packets are sent with this key from now on.
+    /// Authenticates packets with this key from now on.
     pub(crate) fn activate(&mut self, id: u16) -> Result<(), KeyError> {
         if self.get(id).is_none() {
             return Err(KeyError::NoSuchKey { key: id });

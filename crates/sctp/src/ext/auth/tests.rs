@@ -14,14 +14,14 @@ fn terms(first: u8, algorithms: &[u8]) -> Terms {
     Terms { random, chunks: Some(vec![Asconf::TYPE, AsconfAck::TYPE]), algorithms: algorithms.to_vec() }
 }
 
-/// The announcements of A and B in the test vector (section 3.4 of our specification), both with SHA-1 only.
+/// The announcements of A and B in the test vector, both with SHA-1 only.
 fn both_sides() -> [Terms; 2] {
     [terms(0, &[0, 1]), terms(0x20, &[0, 1])]
 }
 
 const ASCONF: &str = "c1000020 00000007 000500080a000001 c001001000000001 000500080a010001";
 
-/// The packet of the vector, signed with this algorithm.
+/// The packet of the test vector, signed with this algorithm.
 fn signed(algorithm: Algorithm, shared: &SharedKeys) -> PacketBuf {
     let [a, b] = both_sides();
     let authentication = Authentication { algorithm, ..Authentication::new(&a, &b) };
