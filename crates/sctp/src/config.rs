@@ -350,7 +350,7 @@ named! {
         LargestSsthreshAndSpace = "largest-ssthresh-and-space",
         /// The paths by turns, one packet each.
         RoundRobin = "round-robin",
-        /// A new random order for each packet.
+        /// A new random order after each event.
         Random = "random",
         /// The path with the lowest smoothed round-trip time first.
         LowestRtt = "lowest-rtt",

@@ -3,7 +3,8 @@
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore, SeedableRng};
 
-/// A random number generator. Its state is large and most associations draw none, so the first draw makes it.
+/// A random number generator. Its state is large and most associations draw no number from it, so the first
+/// draw creates the state.
 #[derive(Debug)]
 pub(crate) struct Draws {
     seed: u64,

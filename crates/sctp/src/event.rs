@@ -28,7 +28,8 @@ pub enum Event {
         /// The peer's port.
         peer_port: u16,
     },
-    /// The peer restarted the association from the same addresses; data in flight is lost.
+    /// The peer restarted the association from the same addresses. Messages that it had not acknowledged are
+    /// lost ([`Event::SendFailed`]).
     Restarted,
     /// A message, or the first part of a large one, can be read.
     Readable,
@@ -46,7 +47,7 @@ pub enum Event {
     HeartbeatAnswered {
         /// The remote address of the path.
         address: IpAddr,
-        /// The round-trip time.
+        /// Time from the first transmission of the heartbeat to its answer.
         rtt: Span,
     },
     /// Another path became the primary path.
@@ -114,9 +115,9 @@ pub enum Event {
         /// True if the peer made the change.
         accepted: bool,
     },
-    /// The peer's upper layer says what it is (`rfc5061#section-4.2.6`); comes after [`Event::Connected`].
+    /// The peer's Adaptation Layer Indication (`rfc5061#section-4.2.6`); follows [`Event::Connected`].
     Adaptation {
-        /// The number that both upper layers know.
+        /// The number that identifies the upper layer of the peer.
         code: u32,
     },
     /// The peer authenticates packets with another key than before.
@@ -268,7 +269,7 @@ pub enum CloseReason {
         /// The association that goes on.
         of: AssocId,
     },
-    /// Too many consecutive errors (`rfc9260#section-8.1`).
+    /// Too many consecutive errors (`rfc9260#section-8.1`), or T5-shutdown-guard expired.
     TooManyErrors,
     /// The peer violated the protocol.
     ProtocolViolation {

@@ -23,9 +23,9 @@ pub struct Message {
     /// Ignored while the path is not active.
     pub path: Option<PathId>,
     /// Sends the message without delay: the pacer, Nagle's algorithm and
-    /// [`Config::send_queue`](crate::Config::send_queue) do not hold it back. It can be sent while cwnd is
-    /// full if the flight size exceeds cwnd by less than a chunk; `rfc9260#section-6.1`, rule B, allows an
-    /// excess of one packet. The order of messages is still that of the stream scheduler.
+    /// [`Config::send_queue`](crate::Config::send_queue) do not hold it back. With it, the flight size may
+    /// exceed cwnd by less than a chunk; `rfc9260#section-6.1`, rule B, allows less than a packet. The order
+    /// of messages is still that of the stream scheduler.
     pub urgent: bool,
     /// Reports the outcome: an [`Event::Delivered`](crate::Event::Delivered) or
     /// [`Event::SendFailed`](crate::Event::SendFailed) will name the message. For a message in parts, the
@@ -114,7 +114,8 @@ impl AbandonedByPolicy {
     }
 }
 
-/// Identifies a tracked message: its number among those of the association, from 0, in send order.
+/// Identifies a tracked message: its number, from 0, among the tracked messages of the association in send
+/// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageId(pub u64);
 

@@ -1,4 +1,4 @@
-//! What paths carried, kept for later paths between the same addresses (`rfc9959`).
+//! Saved cwnd and RTT of paths, for later paths between the same addresses (`rfc9959`).
 
 use cc::SavedPath;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use units::{ByteCount, Instant, Span};
 
-/// Largest number of saved sets.
+/// Largest number of saved sets. A set is the cwnd and RTT of a path, and the time at which they expire.
 const MOST: usize = 1024;
 
 /// First line of the text, with the version of the format.
@@ -15,7 +15,7 @@ const TITLE: &str = "anabranch saved paths 1: local, remote, bytes in a round tr
 
 const SECOND: Span = Span::from_secs(1);
 
-/// Saved sets by local and remote address. All clones are the same sets.
+/// Saved sets by local and remote address. All clones share the same sets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Saved(Arc<Mutex<BTreeMap<Pair, SavedPath>>>);
 
@@ -35,7 +35,7 @@ impl Saved {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Keeps a set. If there are too many, the oldest is forgotten.
+    /// Saves a set. If there are too many, removes the oldest one.
     pub(crate) fn put(&self, pair: Pair, set: SavedPath) {
         self.sets(|sets| {
             sets.insert(pair, set);
@@ -47,12 +47,12 @@ impl Saved {
         });
     }
 
-    /// Takes the set of a path: one path of one association uses it.
+    /// Removes and returns the set of a path, so that only one path of one association uses it.
     pub(crate) fn take(&self, now: Instant, pair: Pair) -> Option<SavedPath> {
         self.sets(|sets| sets.remove(&pair)).filter(|set| now <= set.until)
     }
 
-    /// These sets and those of paths `in_use` as text. `wall` is the time since the Unix epoch.
+    /// Returns the saved sets and those of paths `in_use` as text. `wall` is the time since the Unix epoch.
     pub(crate) fn encode(
         &self,
         now: Instant,
@@ -72,7 +72,7 @@ impl Saved {
         })
     }
 
-    /// Adds the sets of a text, but not those that are too old, or that a wall clock ahead of this one saved.
+    /// Adds the sets of a text, but not those that are too old or seem to come from the future.
     pub(crate) fn decode(&self, now: Instant, wall: Span, text: &str) -> Result<(), RestoreError> {
         let wrong = |line, expected| RestoreError { line, expected };
         let mut lines = (1..).zip(text.lines());
@@ -97,7 +97,7 @@ impl Saved {
     }
 }
 
-/// Addresses, saved cwnd, RTT and end of a set, from its line.
+/// Reads the line of a set: its addresses, cwnd, RTT, and the Unix time until which it is valid.
 fn set_of(line: &str) -> Option<(Pair, ByteCount, Span, Span)> {
     let mut words = line.split(' ');
     let mut address = || words.next()?.parse::<IpAddr>().ok();
@@ -112,7 +112,7 @@ fn set_of(line: &str) -> Option<(Pair, ByteCount, Span, Span)> {
 mod tests {
     use super::*;
 
-    /// The wall clock at time 0 of `at`.
+    /// Unix time, in seconds, at time 0 of `at`.
     const BEGAN: u64 = 1_780_000_000;
 
     fn set(cwnd: u64, until: u64) -> SavedPath {
