@@ -129,7 +129,7 @@ impl Observed<'_> {
         self.0.sender.limit()
     }
 
-    /// All paths by number, those included whose addresses were deleted.
+    /// All paths by number, including those whose addresses were deleted.
     #[inline]
     pub fn paths(&self) -> impl Iterator<Item = ObservedPath> {
         let paths = self.0.paths.ids().zip(self.0.paths.iter());

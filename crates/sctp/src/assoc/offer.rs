@@ -89,7 +89,7 @@ impl<'a> Offer<'a> {
                 Parameter::Adaptation(code) => offer.adaptation = offer.adaptation.or(Some(code)),
                 // rfc9653#section-5.2: both ends need an alternate error detection method. We have none.
                 Parameter::ZeroChecksumAcceptable(_) => {}
-                // The first has no meaning here. The second repeats what the peer's extensions tell.
+                // A Heartbeat Info has no meaning here. The peer's list of extensions shows what it lacks.
                 Parameter::HeartbeatInfo(_) | Parameter::UnrecognizedParameter(_) => {}
             }
         }

@@ -34,7 +34,7 @@ impl Tag {
     }
 }
 
-/// Identifies the record of a message; by default none.
+/// Identifies the record of a message that may be abandoned (`tx/partial/records.rs`); by default none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RecordId(Option<NonZeroU32>);
 

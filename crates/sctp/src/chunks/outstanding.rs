@@ -367,7 +367,7 @@ impl Outstanding {
         }
     }
 
-    /// Inserts a chunk into a list at its [`place`](Self::place).
+    /// Inserts chunk `i` into a list after chunk `before`, its [`place`](Self::place).
     #[inline(always)]
     pub(crate) fn link_after(&mut self, list: &mut List, before: u64, i: u64) {
         let after = if before == NIL { list.head } else { self.following(before) };

@@ -89,8 +89,8 @@ impl Endpoint {
 
     /// Checks whether an INIT names an address of an association that uses another UDP port, or no UDP.
     ///
-    /// Returns `None` if it does not, `Some(Some(cause))` if the INIT is refused with this cause, `Some(None)`
-    /// if it gets no answer. The INIT does not change the association
+    /// Returns `None` if it does not, `Some(Some(cause))` if the INIT is refused with this cause, and
+    /// `Some(None)` if it gets no answer. The INIT does not change the association
     /// (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10). If both are encapsulated, the source may be another host
     /// behind the same NAT: then only the other listed addresses are checked.
     fn on_other_udp_port(

@@ -62,8 +62,7 @@ impl Variation {
 
 impl Pair {
     /// Adds a round-trip time of the pair's first path, or of its second if `second` is true. An interval
-    /// lasts for `round`.
-    /// Returns true if an interval ended in which both paths had a sample.
+    /// lasts for `round`. Returns true if an interval ended in which both paths had a sample.
     fn sample(&mut self, now: Instant, second: bool, rtt: Span, round: Span) -> bool {
         let ends = now.since(self.began) >= round;
         let measured = ends && self.sums.iter().all(|&(_, samples)| samples > 0);
@@ -140,7 +139,7 @@ mod tests {
     use crate::config::Config;
     use crate::path::Path;
 
-    /// Three paths of 40 ms, of which each has a sample every 10 ms.
+    /// Three paths with an RTT of 40 ms, each with a sample every 10 ms.
     struct Bench {
         paths: Paths,
         bottlenecks: Bottlenecks,

@@ -189,7 +189,7 @@ impl Copies {
         paths.iter().zip(&self.paths).filter_map(first).min()
     }
 
-    /// Removes copies that no longer count in the window of path `p`: acknowledged or late copies.
+    /// Removes copies that no longer count in the window of path `p`: overdue ones and acknowledged ones.
     pub(crate) fn let_go(&mut self, at: &Scene<'_>, p: PathId) {
         let path = &at.paths[p];
         let round = path.rto.srtt().unwrap_or_default();

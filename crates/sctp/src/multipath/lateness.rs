@@ -33,7 +33,8 @@ fn first_sent<'a>(path: &Path, out: &'a Outstanding) -> Option<&'a TxChunk> {
     heads.map(|head| &out[head]).min_by_key(|chunk| chunk.sent_at)
 }
 
-/// Time by which the peer may delay the SACK of a single packet; zero if it has the I bit (`rfc7053`).
+/// Time by which the peer may delay the SACK of a single packet in flight. Zero if more packets are in
+/// flight, or if the packet has the I bit (`rfc7053`).
 fn delay_of_lone(path: &Path, first: Option<&TxChunk>, sack_delay: Span) -> Span {
     let asks = first.is_some_and(TxChunk::asks_for_sack);
     if path.flight <= path.mtu && !asks { sack_delay } else { Span::ZERO }

@@ -5,8 +5,8 @@ use crate::draws::Draws;
 use crate::path::{LossCause, Path, PathId, Paths};
 use units::ByteCount;
 
-/// Chooses the path for chunks lost on path `on`; `None` if the policy waits until a path has room. The
-/// choice among equally good paths is random. A policy with a fixed path ignores the window of this path.
+/// Chooses the path for chunks lost on path `on`. Only `Asap` considers whether paths have room, and returns
+/// `None` if none has. Among equally good paths the choice is random.
 pub(crate) fn target(
     policy: RtxPolicy,
     on: PathId,

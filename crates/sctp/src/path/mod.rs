@@ -113,7 +113,7 @@ pub struct PathStats {
     pub ack_bytes: ByteCount,
     /// Chunks retransmitted because of missing reports or RACK, or because the peer reported them as damaged.
     pub fast_retransmissions: u64,
-    /// Fast retransmissions of chunks that had already arrived; counted only with time-based loss detection.
+    /// Chunks that counted as lost although they had arrived; counted only with time-based loss detection.
     pub needless_retransmissions: u64,
     /// Fast recoveries undone because all their retransmissions were needless.
     pub undone_recoveries: u64,
@@ -339,7 +339,7 @@ impl Path {
     }
 
     /// Index of the lowest chunk that was last sent on this path and is in flight or lost; [`NIL`] if there
-    /// is no such chunk. The index is one above the pseudo-cumulative TSN of the path.
+    /// is no such chunk. The peer has all lower chunks of this path, or they are abandoned.
     #[inline]
     pub(crate) fn earliest_outstanding(&self) -> u64 {
         let lists = [self.fresh, self.resent, self.lost_fast, self.lost_timer];

@@ -19,7 +19,7 @@ pub(crate) struct Rack {
     known: u64,
     /// Reordering was seen on this path.
     reordering: bool,
-    /// The reordering window is 1 + this number of quarters of the least RTT.
+    /// The reordering window is (1 + this number) quarters of the least RTT.
     more_quarters: u32,
     /// Index of the first chunk sent after the reordering window last grew. Only this chunk and later ones
     /// make the window grow again.

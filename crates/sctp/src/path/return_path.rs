@@ -32,7 +32,7 @@ pub(crate) struct ReturnRate {
     pub(crate) last: Instant,
     /// Bytes per second.
     rate: u64,
-    /// Times of the next allowed SACK and of the last one sent.
+    /// Times at which the rate allows the next SACK for data of another path, and of the last such SACK.
     next: Instant,
     taken: Instant,
     /// A SACK was refused since the last probe because the rate was used up.

@@ -130,7 +130,8 @@ impl Association {
         self.control.push(path, Pending::ReConfig(own));
     }
 
-    /// Processes one request and appends its answer. Returns its number if a request of ours will answer it.
+    /// Processes one request and appends its answer. If a request of ours will answer it instead, returns its
+    /// number.
     fn on_request(
         &mut self,
         answer: PathId,
