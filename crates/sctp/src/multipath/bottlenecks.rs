@@ -101,7 +101,6 @@ impl Bottlenecks {
         self.apart[p]
     }
 
-    /// Adds a round-trip time of path `p`.
     pub(crate) fn sample(&mut self, now: Instant, p: PathId, rtt: Span, paths: &Paths) {
         for q in paths.ids().filter(|&q| q != p) {
             let (first, second) = (p.min(q).index(), p.max(q).index());

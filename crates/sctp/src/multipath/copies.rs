@@ -28,7 +28,6 @@ pub(crate) struct Scene<'a> {
     pub(crate) everything: bool,
     /// A full buffer stops all paths.
     pub(crate) starved: bool,
-    /// The peer sends NR-SACKs.
     pub(crate) nr_sacks: bool,
     /// True for a chunk whose message has outlived its lifetime: such a chunk is not copied.
     pub(crate) is_stale: &'a dyn Fn(u64) -> bool,
@@ -64,7 +63,6 @@ impl Scene<'_> {
     }
 }
 
-/// The copies of all paths.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
     /// One entry for each path; no entries before the first copy.
@@ -174,7 +172,6 @@ impl Copies {
         None
     }
 
-    /// Records that a copy of chunk `i` left on path `p`.
     pub(crate) fn sent(&mut self, sent_at: Instant, chunk: u64, p: PathId, flight_size: ByteCount) {
         let path = &mut self.paths[p.index()];
         let before = self.again.remove(&chunk);

@@ -28,7 +28,6 @@ struct PendingHeartbeat {
     nonce: u64,
     /// Time of the first transmission.
     sent: Instant,
-    /// Number of repetitions.
     repeats: u16,
     /// Times of the last transmissions: repetition n has index n modulo [`REMEMBERED`].
     times: [Instant; REMEMBERED],
@@ -37,7 +36,6 @@ struct PendingHeartbeat {
 /// Transmissions of a heartbeat whose times are kept. An answer to an earlier one gives no RTT sample.
 const REMEMBERED: usize = 4;
 
-/// The answer to a heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// Time since the first transmission of the heartbeat.
@@ -75,7 +73,6 @@ impl Heartbeat {
         };
     }
 
-    /// Defers the heartbeat until `at`.
     pub(crate) fn defer(&mut self, at: Instant) {
         self.timer = Timer::Due(at);
     }

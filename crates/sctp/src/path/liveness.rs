@@ -119,7 +119,6 @@ impl Liveness {
         self.deadline = at;
     }
 
-    /// Removes the deadline.
     pub(crate) fn await_nothing(&mut self) {
         self.deadline = Instant::FAR;
     }
@@ -134,14 +133,12 @@ impl Liveness {
         };
     }
 
-    /// Records that a tail loss probe was sent.
     pub(crate) fn probed(&mut self) {
         if let Life::Lonely { probed, .. } = &mut self.life {
             *probed = true;
         }
     }
 
-    /// Records an answer: the path is proven.
     #[inline]
     pub(crate) fn answered(&mut self) {
         (self.life, self.deadline) = (Life::Proven, Instant::FAR);

@@ -359,7 +359,6 @@ impl Path {
         }
     }
 
-    /// Chunks lost for this cause.
     #[inline]
     pub(crate) fn lost_list(&self, cause: LossCause) -> &List {
         match cause {
@@ -424,7 +423,6 @@ const UDP_HEADER: usize = 8;
 /// and an RTT may be near 0.
 pub(crate) const LEAST_PROBE_TIMEOUT: Span = Span::from_millis(10);
 
-/// The paths of an association.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
     list: Vec<Path>,
@@ -493,7 +491,6 @@ impl Paths {
         exact.or_else(|| self.find(remote))
     }
 
-    /// Returns true if a path is a pair of addresses.
     pub(crate) fn are_pairs(&self) -> bool {
         self.pairs
     }

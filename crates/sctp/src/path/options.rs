@@ -64,7 +64,6 @@ impl Path {
 }
 
 impl Paths {
-    /// Updates `has_costs` after the cost of a path has changed.
     pub(crate) fn note_costs(&mut self) {
         self.has_costs = self.iter().any(|path| path.cost > 0);
     }

@@ -48,7 +48,6 @@ enum State {
     Error,
 }
 
-/// Path MTU discovery of one path.
 #[derive(Debug)]
 pub(crate) struct Pmtud {
     state: State,
@@ -145,7 +144,6 @@ impl Pmtud {
         self.size + self.overhead
     }
 
-    /// Time of the next action.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let comparison = self.comparison.map(|comparison| comparison.due);
         comparison.or(self.flight.map(|probe| probe.overdue)).or(self.due)
@@ -214,7 +212,6 @@ impl Pmtud {
         self.size != before
     }
 
-    /// Records a sent packet of this size.
     #[inline]
     pub(crate) fn data_sent(&mut self, now: Instant, size: usize) {
         if self.is_long(size) {
@@ -222,7 +219,6 @@ impl Pmtud {
         }
     }
 
-    /// Records an acknowledged packet of this size that was sent at `sent_at`.
     #[inline]
     pub(crate) fn data_acked(&mut self, now: Instant, size: usize, sent_at: Instant) {
         // A longer packet was sent before the size shrank, and the network may have fragmented the packet.
@@ -275,7 +271,6 @@ impl Pmtud {
         }
     }
 
-    /// Records that packets of this size pass.
     fn confirm(&mut self, now: Instant, size: usize) {
         self.comparison = None;
         // If the present size was in doubt, the search continues where it stopped.

@@ -39,7 +39,6 @@ pub(crate) struct Rack {
 }
 
 impl Rack {
-    /// Time at which the first late chunk counts as lost unless a SACK arrives.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.deadline
@@ -64,7 +63,6 @@ impl Rack {
         (self.begins, self.before) = (false, None);
     }
 
-    /// Ends fast recovery.
     pub(crate) fn recovered(&mut self) {
         self.persistence = self.persistence.saturating_sub(1);
         if self.persistence == 0 {
@@ -88,7 +86,6 @@ impl Rack {
         self.more_quarters + 1
     }
 
-    /// Number of the latest recovery.
     pub(crate) fn episode(&self) -> u32 {
         self.episode
     }

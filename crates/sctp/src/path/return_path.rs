@@ -23,7 +23,6 @@ const PROBE_INTERVAL: Span = Span::from_millis(50);
 /// Time for which a path carries none of these SACKs after a late answer at the first rate.
 const REST: Span = Span::from_millis(500);
 
-/// Rate control of SACKs for data of slower paths.
 #[derive(Debug)]
 pub(crate) struct ReturnRate {
     /// Least RTT of heartbeats.
@@ -120,7 +119,6 @@ impl ReturnRate {
         }
     }
 
-    /// Reduces the rate after a late or missing answer.
     fn slow_down(&mut self, now: Instant, pause: Span) {
         self.rests_until = now + if self.rate == FIRST_RATE { REST } else { pause };
         self.rate = (self.rate / 4).max(FIRST_RATE);
