@@ -3,8 +3,8 @@
 //!
 //! An abandoned chunk stays in the ring until the cumulative TSN passes it. If it is in flight, it counts in
 //! the flight size of its path until it is acknowledged, passed or lost. A T3-rtx expiry removes it from the
-//! flight size and reduces the window as for any other chunk. Step C gives it no missing reports: the chunk
-//! moves from the list of chunks sent once, which step C walks, to the list of retransmitted chunks.
+//! flight size and reduces the window as for any other chunk. It gets no missing reports: it moves from the
+//! list of chunks sent once, whose chunks are reported, to the list of retransmitted chunks.
 
 use super::{ChunkState, Mark, SackDelta, Sender};
 use crate::path::Paths;

@@ -3,9 +3,9 @@
 //! Whenever no further packet may be sent, the sender derives the limits from its state. These limits hold
 //! until the next calculation. Each event costs one look at each path; a packet costs nothing.
 //!
-//! If the window of a path is full, this window is the limit of the path. Another path has the limit of the
-//! flow if the flow has no data or the peer's window is full. The limit of the flow is the first of the
-//! limits of its paths, in the order of [`Limit`].
+//! The limit of a path is the first of these that applies: the path does not answer, no data waits, the
+//! window of the path is full, the peer's window is full, the scheduler, pacing. The limit of the flow is
+//! the first of the limits of its paths, in the order of [`Limit`].
 
 use super::Sender;
 use crate::path::{PathId, Paths};
@@ -93,7 +93,7 @@ impl Sender {
         if !simple {
             return None;
         }
-        // The summary has two bits for each path, and then the limit of paths with room.
+        // The summary has one bit for waiting data, two bits for each path, and the limit of paths with room.
         let (mut state, mut has_room) = (u64::from(waits), false);
         for (p, path) in paths.iter().enumerate() {
             if path.timed_out || !path.is_usable() {
@@ -243,7 +243,6 @@ impl Sender {
         }
     }
 
-    /// The present limit of the flow.
     pub(crate) fn limit(&self) -> Option<Limit> {
         self.account.as_ref()?.flow.present()
     }

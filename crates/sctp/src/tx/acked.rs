@@ -8,7 +8,7 @@ use wire::GapBlock;
 /// Ranges of chunks above the cumulative TSN.
 #[derive(Debug, Default)]
 pub(super) struct Acked {
-    /// Chunks that have counted as acknowledged since the last SACK.
+    /// Chunks that count as acknowledged after the SACKs processed so far.
     pub(super) gaps: Vec<Range>,
     /// Gap Ack Blocks of the SACK that is being processed.
     pub(super) said: Vec<Range>,
@@ -17,8 +17,8 @@ pub(super) struct Acked {
 }
 
 impl Acked {
-    /// Reads Gap Ack Blocks as ranges of indices below `end`, and makes them sorted and disjoint:
-    /// `rfc9260#section-3.3.4` does not require an abort if the peer did not sort the blocks.
+    /// Reads Gap Ack Blocks as ranges of indices, sorted and disjoint. An index of `end` or above is an
+    /// error. Unsorted blocks are no error: `rfc9260#section-3.3.4` does not require an abort for them.
     pub(super) fn read(
         &mut self,
         cum: u64,
@@ -42,7 +42,7 @@ impl Acked {
         }
     }
 
-    /// Notes non-renegable chunks that an NR-SACK told. Returns those known before.
+    /// Adds the non-renegable chunks that an NR-SACK reports. Returns those known before.
     pub(super) fn add_non_renegable(&mut self, cum: u64, told: &[Range]) -> Vec<Range> {
         cut_below(&mut self.non_renegable, cum);
         let known = std::mem::take(&mut self.non_renegable);
@@ -63,13 +63,11 @@ impl Acked {
         union(&said, &self.non_renegable, &mut self.said);
     }
 
-    /// Adds chunks to those that count as acknowledged.
     pub(super) fn keep(&mut self, kept: &[Range]) {
         let gaps = std::mem::take(&mut self.gaps);
         union(&gaps, kept, &mut self.gaps);
     }
 
-    /// Forgets all chunks.
     pub(super) fn clear(&mut self) {
         self.gaps.clear();
         self.non_renegable.clear();

@@ -11,7 +11,7 @@ use wire::{LedbatControl, PacketDelay};
 /// Number of chunks whose path is remembered: as many as are sent in 200 ms at 1 Gbit/s.
 const MOST: usize = 1 << 14;
 
-/// The paths of the last chunks below the cumulative TSN.
+/// The paths of the last [`MOST`] chunks that the cumulative TSN passed, by TSN.
 #[derive(Debug, Default)]
 pub(super) struct AckedPaths {
     paths: VecDeque<Option<PathId>>,

@@ -20,7 +20,7 @@ impl Choice {
         Choice { traits: scheduler.traits(), scheduler, order: Vec::new(), turn: 0 }
     }
 
-    /// Sorts the paths again before the next new chunk, with all paths in turn.
+    /// Lets the sender sort all paths again before the next new chunk.
     #[inline]
     pub(super) fn restart(&mut self) {
         self.order.clear();
@@ -60,7 +60,6 @@ impl Choice {
         self.scheduler.admits(at, p)
     }
 
-    /// All paths in their order.
     pub(super) fn order(&self) -> &[PathId] {
         &self.order
     }

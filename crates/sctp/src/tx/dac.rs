@@ -1,7 +1,7 @@
 //! Delayed acknowledgement for CMT (paper 001 §3.3), sender side: a delayed SACK counts as one missing report
 //! for each packet that it acknowledges.
 
-/// The information in one SACK by which the missing chunks of a path are judged.
+/// Evidence of one SACK that chunks of a path are missing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence {
     /// Number of paths with newly acknowledged chunks.

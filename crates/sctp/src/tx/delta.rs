@@ -18,13 +18,13 @@ pub(crate) struct PathDelta {
     pub(crate) new_cum: bool,
     pub(crate) new_pc: bool,
     pub(crate) new_rpc: bool,
-    /// True if the earliest outstanding chunk of the path is acknowledged.
+    /// True if the SACK acknowledges the chunk with the lowest TSN in flight on the path.
     pub(crate) oldest: bool,
     pub(crate) hit: bool,
     pub(crate) rtt: Option<Span>,
 }
 
-/// The changes that one SACK causes on each path, collected and used while the SACK is processed.
+/// The changes that one SACK causes, by path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SackDelta {
     paths: PerPath<PathDelta>,

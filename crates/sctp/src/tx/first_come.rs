@@ -58,7 +58,6 @@ impl FirstCome {
         ended
     }
 
-    /// Number of allocated bytes.
     #[cfg(test)]
     pub(super) fn heap_bytes(&self) -> usize {
         self.later.capacity() * size_of::<Turn>()

@@ -16,7 +16,7 @@ pub(super) struct Held {
     all: u32,
     waiting: VecDeque<Waiting>,
     bytes: ByteCount,
-    /// True if the messages can be queued when the user completes the unfinished message.
+    /// True if no reset holds the messages any more: they wait until the user completes a queued message.
     due: bool,
 }
 
@@ -34,7 +34,6 @@ impl Held {
         self.all > 0 || self.listed.contains(&stream)
     }
 
-    /// True if a reset holds a stream.
     pub(super) fn holds_any(&self) -> bool {
         self.all > 0 || !self.listed.is_empty()
     }
@@ -67,13 +66,11 @@ impl Held {
         !self.due
     }
 
-    /// Ends all holds.
     pub(super) fn release_all(&mut self) {
         self.listed.clear();
         self.all = 0;
     }
 
-    /// True if the messages can be queued when the user completes the unfinished message.
     pub(super) fn is_due(&self) -> bool {
         self.due
     }

@@ -8,8 +8,9 @@
 //!
 //! If the peer withdraws without end, the association is aborted. An honest peer may discard arrived data,
 //! and its SACKs may be reordered. It sends at most one SACK for a packet with data and one when its window
-//! opens (`rfc9260#section-6.2`). If the network doubles all packets, eight SACKs arrive for a packet with
-//! data. Only every second SACK can withdraw chunks: between two that withdraw, one must acknowledge.
+//! opens (`rfc9260#section-6.2`). If the network doubles all packets, the two copies of a packet with data
+//! cause four SACKs, and eight arrive. Only every second SACK can withdraw chunks, since between two of them
+//! another SACK must acknowledge these chunks again. So at most four SACKs per packet withdraw chunks.
 
 use super::ranges::Range;
 
@@ -29,7 +30,7 @@ const STEPS: u32 = 1024;
 /// Number of SACKs that may withdraw chunks, per packet with data.
 const SACKS_PER_PACKET: u64 = 4;
 
-/// Number of SACKs that may withdraw chunks before the first packet with data counts.
+/// Number of SACKs that may withdraw chunks in addition to those for each packet with data.
 const FIRST_SACKS: u64 = 1024;
 
 /// Upper limit of the number of remaining SACKs that may withdraw chunks.

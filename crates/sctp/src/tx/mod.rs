@@ -110,21 +110,22 @@ pub(crate) struct Sender {
     heard: bool,
     /// Arrival time of the last acknowledgement.
     heard_at: Instant,
-    /// Present only if SACKs return on the fastest path.
+    /// RTTs as if all SACKs returned on the fastest path; present only with [`SackPath::Fastest`].
     same_return: Option<Box<SameReturn>>,
-    /// Present if it is measured which paths share a bottleneck.
+    /// Which paths share a bottleneck; present only with [`Cmt::detect_bottlenecks`].
     bottlenecks: Option<Box<Bottlenecks>>,
     ecn: Marks,
-    /// Chunks that count as lost since the observer of the association was last told.
+    /// Lost chunks that the observer of the association was not told of yet; `None` without an observer.
     losses: Option<Vec<Loss>>,
-    /// Present if paths resume what earlier ones carried.
+    /// Rates of earlier paths; present if paths resume them ([`Config::resume`]).
     saved: Option<Saved>,
-    /// True if a SACK of this packet was processed: a peer puts one SACK in a packet (`rfc9260#section-6.2`).
+    /// True if a SACK of the present packet was processed. The sender ignores further SACKs of the packet,
+    /// since a peer sends at most one for each packet that it receives (`rfc9260#section-6.2`).
     sack_taken: bool,
     acked: Acked,
-    /// Limits of the peer's withdrawals of acknowledgements.
+    /// How many acknowledgements the peer may still withdraw (renege on).
     limits: Limits,
-    /// Filled only if `Config::timestamps` is on, because only then the peer may report one-way delays.
+    /// Filled only if [`Config::timestamps`] is not off: otherwise the peer reports no one-way delays.
     acked_paths: AckedPaths,
 
     paced: bool,
@@ -405,7 +406,7 @@ impl Sender {
         writable
     }
 
-    /// Records that no more messages follow: the last chunks then request a SACK (`rfc7053#section-4.1`).
+    /// Records that no more messages follow: the last chunk then requests a SACK (`rfc7053#section-4.1`).
     pub(crate) fn shutdown_pending(&mut self) {
         self.user.closes();
     }
@@ -427,18 +428,16 @@ impl Sender {
         self.queue.bytes() + self.queue.held_bytes() + self.retained
     }
 
-    /// Lets a send buffer that follows the transfer grow by `budget`.
+    /// Sets the budget from which a send buffer of the size [`BufferSize::Auto`] takes memory to grow.
     pub(crate) fn join(&mut self, budget: &Arc<BufferBudget>) {
         self.buffer.join(budget);
     }
 
-    /// Size of the send buffer in bytes.
     fn send_buffer(&self) -> ByteCount {
         self.buffer.size(self.retained)
     }
 
-    /// Maximum number of sent bytes that the send buffer holds. If it follows the transfer, half of it is for
-    /// unsent bytes.
+    /// Maximum number of sent bytes in the send buffer. [`BufferSize::Auto`] keeps half for unsent bytes.
     fn most_outstanding(&self) -> ByteCount {
         match self.config.send_buffer {
             BufferSize::Auto => ByteCount::new(self.config.send_buffer.most().get() / 2),
@@ -460,7 +459,6 @@ impl Sender {
         (payload + extra) as u32
     }
 
-    /// Length of the header of a chunk with user data.
     #[inline]
     fn header_len(&self) -> usize {
         if self.out.is_interleaved() { IData::HEADER_LEN } else { Data::HEADER_LEN }
@@ -514,12 +512,11 @@ impl Sender {
         self.losses = log.then(Vec::new);
     }
 
-    /// The log of lost chunks, if there is one.
     pub(crate) fn losses(&mut self) -> Option<&mut Vec<Loss>> {
         self.losses.as_mut()
     }
 
-    /// The rate at which the packets of path `p` are paced, if they are.
+    /// The rate at which the sender paces the packets of path `p`; `None` if it does not pace them.
     pub(crate) fn pacing_rate(&self, p: PathId) -> Option<BitRate> {
         self.control.as_ref().filter(|_| self.paced)?.pacing_rate(p.index())
     }

@@ -1,4 +1,4 @@
-//! The peer's receive window, and what will take room in it.
+//! The peer's receive window, and the bytes that will take room in it.
 
 use crate::path::Paths;
 use units::ByteCount;
@@ -58,12 +58,11 @@ impl PeerWindow {
         self.extent = self.extent + size - before;
     }
 
-    /// Gives the room of a chunk back that is no longer in flight.
+    /// Adds the bytes of a chunk that left flight without an acknowledgement to the free bytes.
     pub(super) fn gone(&mut self, size: ByteCount) {
         self.free += size;
     }
 
-    /// Counts a chunk as lost.
     pub(super) fn lose(&mut self, size: ByteCount) {
         self.lost = (self.lost.0 + 1, self.lost.1 + size);
     }

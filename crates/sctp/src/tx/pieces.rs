@@ -113,7 +113,7 @@ impl Pieces {
         self.nodes[id.0 as usize].next = next;
     }
 
-    /// Frees a piece without bytes. Its owner must have removed the piece from its list.
+    /// Frees a piece whose bytes were taken. The owner of the list must have unlinked the piece.
     pub(super) fn remove(&mut self, id: PieceId) {
         self.used -= 1;
         if self.used == 0 && self.nodes.len() > KEPT {
@@ -124,7 +124,6 @@ impl Pieces {
         self.free = id;
     }
 
-    /// Number of allocated bytes.
     #[cfg(test)]
     pub(super) fn heap_bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()

@@ -1,12 +1,12 @@
 //! Tail loss probes (`rfc8985#section-7`) on the last usable path.
 //!
-//! If the whole flight or all SACKs are lost, the sender detects the loss when T3-rtx expires, after a second
-//! or more. So after a probe timeout it retransmits one chunk: the last one that it has sent only once. The
-//! peer acknowledges a duplicate at once, and the Gap Ack Blocks of that SACK show which chunks are missing.
-//! While other paths are usable they carry copies instead ([`super::silence`]).
+//! If the whole flight or all SACKs are lost, only an expiry of T3-rtx would show the loss, after a second or
+//! more. So after a probe timeout the sender retransmits one chunk: the last one that it has sent only once.
+//! The peer acknowledges a duplicate at once, and the Gap Ack Blocks of that SACK show which chunks are
+//! missing. While other paths are usable, they carry copies instead ([`super::silence`]).
 //!
-//! The sender sends one probe until the peer acknowledges something, and does not restart T3-rtx for it. If
-//! only the probe repaired a loss, the window is cut as in a fast recovery (`rfc8985#section-7.4.2`).
+//! The sender sends at most one probe before the path answers, and does not restart T3-rtx for it. If only
+//! the probe repaired a loss, the window is cut as in a fast recovery (`rfc8985#section-7.4.2`).
 
 use super::partial::Cause;
 use super::{ChunkState, Mark, Sender};

@@ -145,7 +145,6 @@ impl SendQueue {
         }
     }
 
-    /// Sets the priority or weight of a stream.
     pub(super) fn set_value(&mut self, stream: StreamId, value: u16) -> Result<(), StreamError> {
         if let Scheduler::Turns(turns) = &mut self.scheduler {
             turns.set_value(stream, value);
@@ -187,7 +186,7 @@ impl SendQueue {
 
     /// Appends a message, or a piece of a message, to the queue of its stream. Returns the number of a
     /// tracked message. Later pieces get the record and the payload protocol identifier of the first piece.
-    #[inline(always)] // into `Sender::push`: a message that only makes a run longer is not moved
+    #[inline(always)] // into `Sender::push`, so that a message that only lengthens a run is not copied
     pub(super) fn give(&mut self, message: Message, record: RecordId) -> Option<MessageId> {
         let waits = self.held.is_some() || !self.unfinished.is_empty();
         if !waits && record == RecordId::default() && self.lengthens_run(&message) {
@@ -362,7 +361,6 @@ impl SendQueue {
         self.head().map(|piece| piece.message.payload.len())
     }
 
-    /// True if the piece that is sent next belongs to an unordered message.
     #[inline]
     pub(super) fn head_is_unordered(&self) -> bool {
         self.head().is_some_and(|piece| piece.message.unordered)
@@ -374,7 +372,6 @@ impl SendQueue {
         self.head().and_then(|piece| piece.message.path)
     }
 
-    /// True if the message that is sent next is [urgent](Message::urgent).
     #[inline]
     pub(super) fn head_is_urgent(&self) -> bool {
         self.head().is_some_and(|piece| piece.message.urgent)
@@ -495,7 +492,6 @@ impl SendQueue {
         self.outbound.of(stream).first = self.head;
     }
 
-    /// The record of the message that is sent next.
     #[inline]
     pub(super) fn head_record(&self) -> RecordId {
         self.head().map(|piece| piece.record).unwrap_or_default()
@@ -632,7 +628,6 @@ impl SendQueue {
         self.give(message, RecordId::default())
     }
 
-    /// Number of allocated bytes.
     #[cfg(test)]
     fn heap_bytes(&self) -> usize {
         let scheduler = match &self.scheduler {

@@ -4,8 +4,8 @@
 //! path has passed since. A retransmission does not count as the later chunk if it is acknowledged before the
 //! least RTT has passed (`rfc8985#section-6.2`, step 2). Until the sender sees reordering on a path, three
 //! missing reports suffice, too, and in fast recovery the reordering window is zero. Otherwise the window is
-//! a quarter of the least RTT. It grows by a quarter after each round trip in which a retransmission proves
-//! to be needless, up to an SRTT.
+//! a quarter of the least RTT. After each round trip in which a retransmission proves to be needless, it
+//! grows by another quarter of the least RTT, up to an SRTT.
 //!
 //! A retransmission was needless if the chunk is acknowledged before the retransmission leaves, or within
 //! the least RTT after it, or if the peer reports a duplicate. Once all retransmissions of a recovery
@@ -21,7 +21,7 @@ use wire::Tsn;
 /// Number of remembered retransmissions of which the peer may report duplicates.
 const MOST_REMEMBERED: usize = 1024;
 
-/// Number of chunks out of the order of their transmission that a search passes.
+/// Maximum number of chunks that a search passes because they did not leave in TSN order.
 const MOST_PASSED: u32 = 16;
 
 /// The state of loss detection that is common to all paths.
@@ -32,7 +32,6 @@ pub(super) struct Remembered {
 }
 
 impl Sender {
-    /// True if loss detection is based on time.
     #[inline]
     pub(super) fn detects_by_time(&self) -> bool {
         self.remembered.is_some()
@@ -189,7 +188,7 @@ impl Sender {
         found
     }
 
-    /// Handles the expiry of the reordering timer of a path, which may be obsolete.
+    /// Handles the expiry of the reordering timer of a path. An obsolete timer has no effect.
     pub(crate) fn on_reordering_timeout(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let late =
             |path: &Path| path.rack.as_ref().and_then(|rack| rack.deadline()).is_some_and(|at| at <= now);

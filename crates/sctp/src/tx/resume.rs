@@ -1,4 +1,4 @@
-//! Paths that resume what earlier paths between their addresses carried (`rfc9959`).
+//! Paths that resume the rate of earlier paths between their addresses (`rfc9959`).
 
 use super::Sender;
 use crate::config::Resume;
@@ -8,13 +8,13 @@ use cc::SavedPath;
 use units::Instant;
 
 impl Sender {
-    /// Keeps what paths carried in `saved`, and resumes it, if the options say so. Must be called before
-    /// [`Self::establish`].
+    /// Lets paths save their rates in `saved` and resume them from there, unless [`Resume::Off`] is set. Must
+    /// be called before [`Self::establish`].
     pub(crate) fn resume_from(&mut self, saved: &Saved) {
         self.saved = (self.config.resume != Resume::Off).then(|| saved.clone());
     }
 
-    /// Lets path `p`, which is new or was removed, resume what the last path between its addresses carried.
+    /// Lets path `p`, which is new or was removed, resume the rate of the last path between its addresses.
     pub(crate) fn resume(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let Some(saved) = self.saved.as_ref().filter(|_| self.control.is_some()) else { return };
         let set = saved.take(now, (paths[p].local, paths[p].remote));
@@ -23,7 +23,7 @@ impl Sender {
         });
     }
 
-    /// Lets path `p`, which answers again after it had failed, resume what it carried before.
+    /// Lets path `p`, which answers again after a failure, resume its earlier rate.
     pub(crate) fn on_return(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         if self.saved.is_some() {
             self.control(now, paths, |control, views, windows| {
@@ -32,21 +32,21 @@ impl Sender {
         }
     }
 
-    /// Keeps what path `p` carried, before it is removed.
+    /// Saves the rate of path `p` before the path is removed.
     pub(super) fn save(&self, p: PathId, paths: &Paths) {
         if let (Some(saved), Some((pair, set))) = (&self.saved, self.carried(p, paths)) {
             saved.put(pair, set);
         }
     }
 
-    /// Keeps what all paths carried, at the end of the association.
+    /// Saves the rates of all paths at the end of the association.
     pub(crate) fn save_all(&self, paths: &Paths) {
         for p in paths.ids().filter(|&p| !paths[p].removed) {
             self.save(p, paths);
         }
     }
 
-    /// The addresses of path `p` and what it carried, if the options say so.
+    /// The addresses of path `p` and its rate; `None` if rates are not saved or that of `p` is not known.
     pub(crate) fn carried(&self, p: PathId, paths: &Paths) -> Option<(Pair, SavedPath)> {
         let control = self.control.as_ref().filter(|_| self.saved.is_some())?;
         Some(((paths[p].local, paths[p].remote), control.saved(p.index())?))

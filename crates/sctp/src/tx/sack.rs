@@ -25,7 +25,8 @@ pub(crate) struct SackOutcome {
 pub(super) struct Told {
     /// `None` in a SHUTDOWN, and in an NR-SACK that arrives after a later one.
     pub(super) a_rwnd: Option<u32>,
-    /// Packets with data since the previous SACK (DAC). `None` in a SHUTDOWN, which reports no gaps.
+    /// Packets with data that the peer received since its previous SACK (DAC). `None` in a SHUTDOWN, which
+    /// reports no gaps.
     pub(super) packets: Option<u8>,
 }
 
@@ -91,7 +92,7 @@ impl Sender {
             return Err("cumulative TSN ack for a TSN never sent");
         }
         if cum + 1 < self.out.first_index() {
-            return Ok(SackOutcome::default()); // a later one overtook it
+            return Ok(SackOutcome::default()); // overtaken by a later acknowledgement
         }
         self.heard = true;
         self.hear(now, paths);
@@ -366,7 +367,7 @@ impl Sender {
         even
     }
 
-    /// Records the path on which the next SACK arrived.
+    /// Records the path on which the SACK arrived that is processed next.
     #[inline]
     pub(crate) fn note_way_of_sack(&mut self, way: PathId) {
         if let Some(same_return) = &mut self.same_return {

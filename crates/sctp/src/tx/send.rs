@@ -14,17 +14,16 @@ use wire::PacketWriter;
 pub(crate) struct Plan {
     pub(crate) path: PathId,
     pub(super) source: Source,
+    /// Bytes of the first chunk with data, header and padding included.
     first_chunk: u32,
 }
 
 impl Plan {
-    /// Plans a packet. The first chunk with data has `first_chunk` bytes, header and padding included.
     #[inline]
     pub(super) fn new(path: PathId, source: Source, first_chunk: usize) -> Self {
         Plan { path, source, first_chunk: first_chunk as u32 }
     }
 
-    /// Bytes of the first chunk with data, header and padding included.
     #[inline]
     pub(crate) fn first_chunk(&self) -> usize {
         self.first_chunk as usize
@@ -136,8 +135,8 @@ impl Sender {
         Some(Plan::new(path, Source::New, self.chunk_len(len)))
     }
 
-    /// Plans a packet of the earliest lost chunks that may be sent (`rfc9260#section-6.3.3`, rule E3). If the
-    /// peer's SACKs are full, the peer may not be able to acknowledge any other chunk.
+    /// Plans a packet of the earliest lost chunks that may be sent (`rfc9260#section-6.3.3`, rule E3). If Gap
+    /// Ack Blocks fill the peer's SACKs, the peer may be able to acknowledge only the earliest missing chunk.
     #[inline(never)]
     fn next_lost(&mut self, paths: &mut Paths) -> Option<Plan> {
         let mut tried = None;
@@ -296,7 +295,7 @@ impl Sender {
         self.first_rest_ends(paths)
     }
 
-    #[inline(never)] // keeps the code away from senders whose paths never rest
+    #[inline(never)] // out of line, since the paths of most senders never rest
     fn first_rest_ends(&self, paths: &Paths) -> Option<Instant> {
         paths.ids().filter_map(|p| self.rests_until(p, paths)).min()
     }
@@ -458,10 +457,11 @@ impl Sender {
         sent
     }
 
-    /// Returns true if the next packet of a path must request a SACK at once, which the peer would delay
-    /// otherwise. With several paths, a packet after which there is nothing to send does. In slow start every
-    /// second packet does, since cwnd grows with each SACK, unless cwnd exceeds the peer's buffer. With a
-    /// small window, every second, third or fourth packet does.
+    /// Returns true if the next packet of a path must request a SACK, which the peer would delay otherwise.
+    ///
+    /// With several paths, the packet after which no data waits requests one. In slow start every second
+    /// packet does, since cwnd grows with each SACK, unless cwnd exceeds the peer's buffer. With a small
+    /// window every second, third or fourth packet does.
     #[cold]
     fn needs_sack(&self, path: &Path, several: bool) -> bool {
         if several && self.queue.is_empty() && !self.user.has_more() {

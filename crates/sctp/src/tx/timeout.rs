@@ -27,7 +27,7 @@ impl Sender {
         self.ecn.note_reduction(p, self.out.next_index() - 1);
         let spared =
             if self.cmt.rtt_heuristic { paths[p].rto.srtt().unwrap_or_default() } else { Span::ZERO };
-        // Visits the chunks by ascending TSN: each is appended to a list of lost chunks.
+        // In TSN order, so that each chunk is appended to a list of lost chunks without a search.
         let mut next = [paths[p].fresh.head, paths[p].resent.head];
         while let i = next[0].min(next[1])
             && i != NIL

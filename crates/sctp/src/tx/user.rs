@@ -1,4 +1,4 @@
-//! What the user of the association has done so far.
+//! The actions of the user of the association so far.
 
 #[derive(Debug, Default)]
 pub(super) struct User {
@@ -9,7 +9,7 @@ pub(super) struct User {
 }
 
 impl User {
-    /// Notes a message that the send buffer took. `first` is true if no other one waits.
+    /// Notes a message that the send buffer took. `first` is true if no other message waits.
     #[inline]
     pub(super) fn gave(&mut self, first: bool) {
         self.gave = true;

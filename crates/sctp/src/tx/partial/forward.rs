@@ -76,7 +76,7 @@ impl Sender {
             Cause::Decision if news && (self.is_starved(paths) || self.is_ending()) => Some(now),
             Cause::Decision => news.then(|| now + LONGEST_DELAY),
             Cause::Sack if news => Some(now),
-            // At most once per round-trip time, since each FORWARD TSN causes a SACK.
+            // Repeated at most once per round-trip time, since each FORWARD TSN causes a SACK.
             Cause::Sack => {
                 let path = &paths[told_on.unwrap_or_else(|| self.forward_path(paths))];
                 let rtt = path.rto.srtt().unwrap_or(path.rto.current());

@@ -35,7 +35,7 @@ pub(super) struct Partial {
     timed: u32,
     /// Records with a priority. The last entry is abandoned first.
     by_priority: BTreeMap<(u32, Reverse<u64>), RecordId>,
-    /// Chunks marked as lost that are not processed yet.
+    /// Chunks marked as lost whose messages the sender has not yet considered for abandonment.
     lost: Vec<u64>,
     forward: Forwarding,
     /// Abandoned messages that are not reported to the user yet.
@@ -60,7 +60,6 @@ impl Partial {
         }
     }
 
-    /// Adds a record for a message.
     fn add(&mut self, record: Record) -> RecordId {
         self.serial += 1;
         self.timed += u32::from(matches!(record.reliability, Reliability::Until(_)));
@@ -119,7 +118,8 @@ impl Sender {
         }
     }
 
-    /// Records the first transmission of chunk `i`. Its message has a record, and this number in its stream.
+    /// Records the first transmission of chunk `i`. Its message has a record; `number` is the number of the
+    /// message in its stream.
     #[cold]
     pub(super) fn note_sent(&mut self, i: u64, number: u32, ending: bool) {
         let id = self.out.message_of(i);

@@ -72,7 +72,7 @@ fn failures(rig: &mut Rig) -> Vec<(u64, bool)> {
     told.map(|failure| (failure.message.payload.len() as u64, failure.sent)).collect()
 }
 
-// rfc3758#section-3.5; EXTENSIONS 1.5, vector 1
+// rfc3758#section-3.5
 #[test]
 fn a_lost_chunk_without_retransmissions_is_skipped_and_cuts_the_window() {
     let mut rig = rig(1);
@@ -88,7 +88,7 @@ fn a_lost_chunk_without_retransmissions_is_skipped_and_cuts_the_window() {
     assert_eq!(rig.paths[P1].t3, None);
 }
 
-// rfc3758#section-3.5; EXTENSIONS 1.5, vector 2; sctplab/pr-sctp-improved#11
+// rfc3758#section-3.5; sctplab/pr-sctp-improved#11
 #[test]
 fn the_ack_point_passes_non_renegable_chunks_but_not_renegable_ones() {
     let mut rig = rig(1);
@@ -117,7 +117,7 @@ fn the_ack_point_does_not_end_within_a_message_that_goes_on() {
     assert_eq!(forward(&mut rig), Some((P1, 1, vec![(0, 0)])), "TSN 2 begins a message, and 3 is to come");
 }
 
-// rfc3758#section-4.1; EXTENSIONS 1.5, vector 3; usrsctp#592, usrsctp#597
+// rfc3758#section-4.1; usrsctp#592, usrsctp#597
 #[test]
 fn the_rest_of_a_message_that_was_sent_in_part_gets_one_tsn() {
     let mut rig = rig(5);
@@ -142,7 +142,7 @@ fn the_rest_of_a_message_that_was_sent_in_part_gets_one_tsn() {
     assert!(rig.sender.is_drained() && !rig.sender.has_delivered());
 }
 
-// rfc3758#section-3.2; EXTENSIONS 1.5, vector 5; pion/sctp#104, pion/sctp#491
+// rfc3758#section-3.2; pion/sctp#104, pion/sctp#491
 #[test]
 fn unordered_messages_are_skipped_without_their_streams() {
     let mut rig = rig(10);

@@ -23,7 +23,8 @@ struct Cost {
 }
 
 impl Rig {
-    /// Processes a SACK or NR-SACK with Gap Ack Blocks in any order, and asserts the bound of its packet.
+    /// Processes a SACK or NR-SACK with Gap Ack Blocks in any order, and checks that it takes no more steps
+    /// than a packet of its size may take.
     fn hostile(
         &mut self,
         cum: u32,

@@ -135,7 +135,8 @@ impl Trace {
         self.0.push((now, bytes));
     }
 
-    /// Checks that no interval has more bytes than a pair and 1 ms plus the pacing rate times its length.
+    /// Checks that in any interval no more bytes leave than two packets, plus those that the pacing rate
+    /// allows in the interval and 1 ms.
     fn check(&self, rate: BitRate, mtu: u64) {
         let burst = 2 * mtu + rate.bytes_in(Span::from_millis(1)).get();
         for (i, &(begin, _)) in self.0.iter().enumerate() {
@@ -225,8 +226,8 @@ fn paced_transfer_has_its_rate_and_never_more() {
     assert_eq!(told.sent[0], rig.paths[P1].stats.user_bytes.get(), "on_sent counts every byte");
     assert!((bits(told.sent[0], length) / 5e6 - 1.0).abs() < 0.01, "{}", told.sent[0]);
     assert_eq!((told.lost[0], rig.paths[P1].stats.timeouts), (0, 0));
-    // The path carries all data: after the first round trip each sample is the pacing rate, within one of the
-    // 17 packets in a round trip, since packets leave in pairs.
+    // The link is faster than the pacing rate, so later samples equal the pacing rate. Packets leave in
+    // pairs, so a sample errs by at most one of the 17 packets in a round trip.
     for (_, sample) in &told.samples[told.samples.len() / 2..] {
         let rate = sample.rate.unwrap().as_bps() as f64;
         assert!((rate / 5e6 - 1.0).abs() < 1.0 / 17.0 && !sample.app_limited, "{sample:?}");
@@ -358,7 +359,7 @@ fn largest_burst(control: Algorithm, pacing: bool) -> u64 {
             }
         },
     );
-    // Before the first RTT no rate is known.
+    // Before the first RTT sample no rate is known, and packets are not paced.
     let later = traces[0].0.iter().filter(|(at, _)| at.as_nanos() > 1_100_000_000);
     let mut sums = std::collections::BTreeMap::<Instant, u64>::new();
     for &(at, bytes) in later {
@@ -368,8 +369,8 @@ fn largest_burst(control: Algorithm, pacing: bool) -> u64 {
     sums.into_values().max().unwrap() / CHUNK
 }
 
-// The window is 60 packets, and the RTT at least 40 ms: at twice this rate, a pair and 3 packets leave at
-// once, and one more where the window has grown.
+// The window is 60 packets, and the RTT at least 40 ms. The pacing rate is at most twice the window in an
+// RTT: 3 packets in 1 ms. So 2 + 3 packets leave at once, and one more if the window has grown.
 #[test]
 fn with_the_option_pacing_every_control_spreads_its_window_over_the_round_trip() {
     for control in [Algorithm::Standard, Algorithm::Cubic, Algorithm::Lia] {

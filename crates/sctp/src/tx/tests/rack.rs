@@ -1,4 +1,5 @@
-//! Tests time-based loss detection with vectors calculated by hand: least RTT 100 ms, window 25 ms.
+//! Tests time-based loss detection with vectors calculated by hand. The least RTT is 100 ms, and the
+//! reordering window 25 ms.
 
 use super::*;
 use crate::config::{LossDetection, RtxPolicy};

@@ -91,7 +91,7 @@ fn an_unordered_message_that_blocks_nothing_is_not_copied() {
 #[test]
 fn a_copy_that_was_lost_is_sent_again_twice() {
     let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(40));
-    rig.paths[P2].t3 = None; // it would stop the copies
+    rig.paths[P2].t3 = None; // its expiry would stop the copies
     let begin = rig.now;
     let mut copies = Vec::new();
     loop {
@@ -205,7 +205,8 @@ fn a_lone_packet_that_asks_for_a_sack_is_answered_at_once() {
     }
 }
 
-/// Chunk 1 is lost on the slow path and retransmitted on the fast one, 5 ms after 3: 3 is overdue first.
+/// Chunk 1 is lost on the slow path and retransmitted on the fast path, 5 ms after chunk 3 was sent there. So
+/// chunk 3 is overdue first.
 #[test]
 fn a_path_is_silent_once_the_chunk_that_left_first_is_overdue() {
     let mut config = reinjecting(Reinjection::Silent);
@@ -283,7 +284,8 @@ fn after_a_timeout_and_an_answer_the_same_path_is_asked() {
     }
 }
 
-/// Chunk 2 was sent before the wait for an answer began that ended in silence, and is acknowledged late.
+/// The path fell silent after a wait for an answer. Chunk 2 was sent before this wait, and is acknowledged
+/// late.
 #[test]
 fn an_old_acknowledgement_does_not_end_the_silence_of_a_path() {
     let mut rig = on_both(&reinjecting(Reinjection::Silent));

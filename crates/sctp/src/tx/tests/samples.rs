@@ -22,8 +22,7 @@ fn each_sack_gives_a_sample_of_the_round_trip_time() {
     assert_eq!(rig.paths[P1].rto.srtt(), Some(Span::from_micros(112_500)), "one eighth of 200 ms");
 }
 
-/// What left on the old route does not let the window of the new one grow and gives no RTT; what leaves on
-/// the new one does.
+/// Chunks sent before the change of route let no window grow and give no RTT; chunks sent after it do both.
 #[test]
 fn what_left_before_a_change_of_route_tells_nothing_about_the_new_one() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
@@ -47,7 +46,7 @@ fn what_left_before_a_change_of_route_tells_nothing_about_the_new_one() {
     assert_eq!(rig.paths[P1].rto.base(), Some(Span::from_millis(80)));
 }
 
-/// A chunk that was lost on the old route is found by what arrived behind it there.
+/// A chunk was lost on the old route: later chunks of the old route that arrived show the loss.
 #[test]
 fn a_loss_before_a_change_of_route_is_found_by_what_left_before_it() {
     let config = Config { loss_detection: LossDetection::Rack, ..cmt(Cmt::default()) };

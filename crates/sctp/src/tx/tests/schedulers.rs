@@ -144,8 +144,8 @@ fn a_path_in_slow_start_counts_with_what_it_will_deliver() {
     needs(2 * 90_750 + 1500, |rig| rig.paths[P1].window.ssthresh = None);
 }
 
-/// Slow start of the second path has not ended, but the path uses less than half of its window: the 29 chunks
-/// in flight take as long as above. With half of the window in use they take 43608/290400 s = 150.2 ms.
+/// The second path is in slow start, but uses less than half of its window: the 29 chunks in flight take
+/// 300.3 ms, as without slow start. With half of the window in use they take 43608/290400 s = 150.2 ms.
 #[test]
 fn a_path_delivers_no_more_in_slow_start_while_its_window_is_not_used() {
     let (unused, used) = (5 * 43_608 + 18_150 + 43_608, 109_020 + 18_150 + 43_608);
@@ -159,8 +159,8 @@ fn a_path_delivers_no_more_in_slow_start_while_its_window_is_not_used() {
     }
 }
 
-/// The fast path delivers a tenth for five round trips, in which it waits for the second path. It still could
-/// deliver 726 kB/s.
+/// For five round trips the fast path delivers a tenth of its rate, because it waits for the second path. It
+/// still could deliver 726 kB/s.
 #[test]
 fn a_path_that_waits_for_another_one_counts_with_what_it_could_deliver() {
     needs(90_750 + 1500, |rig| {
@@ -307,7 +307,8 @@ fn in_time_admits_every_active_path_if_none_answers() {
     assert!(in_time.admits(&at(&rig, 1 << 20, 0), P2));
 }
 
-/// Both paths had queues. The idle one has none now: its time is 100 ms, that of the other 150 ms.
+/// Both paths had queues. The second path is idle, so its queue is empty: a packet takes 100 ms there, and
+/// 150 ms on the first path.
 #[test]
 fn the_queue_of_an_idle_path_is_forgotten() {
     let (mut rig, mut in_time) = delivering();

@@ -1,4 +1,4 @@
-//! A send buffer that follows the transfer.
+//! Tests a send buffer of the size `auto`.
 
 use super::*;
 use transport::{BufferBudget, BufferSize};
@@ -34,7 +34,8 @@ fn a_send_buffer_is_twice_what_is_in_flight_within_the_budget() {
     send_all(&mut rig);
     assert_full_at(fill(&mut rig), 2 * first);
     send_all(&mut rig);
-    // A buffer of 4 MiB would take 3 MiB of the budget of 4 MiB, but a buffer takes no more than it leaves.
+    // The first MiB is outside of the budget of 4 MiB. A buffer of 4 MiB would take 3 MiB of it, but no
+    // buffer takes more of the budget than it leaves.
     assert_full_at(fill(&mut rig), 3 * MIB);
 
     send_all(&mut rig);

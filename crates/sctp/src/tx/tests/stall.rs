@@ -1,4 +1,5 @@
-//! Tests that a sender with data and nothing in flight sends or runs a timer: no acknowledgement will come.
+//! Tests that a sender with data but nothing in flight sends or runs a timer, since no acknowledgement will
+//! come.
 
 use super::*;
 use crate::config::{BufferSide, PathSelection, Reinjection, SplitBy};

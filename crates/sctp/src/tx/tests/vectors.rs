@@ -157,8 +157,9 @@ fn retransmission_policies_choose_their_path() {
     assert_eq!(without_p1, Some(P2));
 }
 
-/// 100 packets are lost. The first path carries ten in 40 ms, so T for all of them is 400 ms + 20/2 ms; the
-/// second carries two in 20 ms: 1000 ms + 10/2 ms. T for one packet is 50 ms and 25 ms.
+/// T is the time in which a path delivers the lost packets, plus half of RTTVAR. For 100 packets, path 1
+/// (ten packets in 40 ms) needs 400 ms + 20/2 ms, and path 2 (two in 20 ms) needs 1000 ms + 10/2 ms. One
+/// packet takes an RTT: T is 50 ms and 25 ms.
 #[test]
 fn lost_chunks_go_where_the_last_of_them_is_acknowledged_first() {
     let config = cmt(Cmt::default());
@@ -422,8 +423,9 @@ fn a_share_too_small_for_a_packet_does_not_silence_a_path() {
     assert_eq!(paths, [P1, P2], "one each");
 }
 
-/// The first path has 17 chunks in the send buffer, which is two shares of 30000 bytes. 14 of them are
-/// acknowledged and wait for a chunk of the second path: f = 20328 / 30000 = 0.68.
+/// The send buffer is divided into two shares of 30000 bytes. The first path has 17 chunks in its share. 14
+/// of them are acknowledged and wait for a chunk of the second path. f is the part of the share that waits:
+/// 20328 / 30000 = 0.68.
 fn waiting_for_the_head() -> Rig {
     let options =
         Cmt { buffer_split: BufferSide::Sender, rescheduling: BufferSide::Sender, ..Cmt::default() };

@@ -137,7 +137,6 @@ impl Turns {
         self.rule.shares_packet()
     }
 
-    /// Ends the present packet: it gets no more chunks.
     pub(super) fn packet_done(&mut self) {
         if self.begun.is_none() {
             self.rule.packet_done();
