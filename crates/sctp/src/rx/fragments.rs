@@ -103,7 +103,7 @@ impl Stored {
     /// Appends bytes if this needs no new memory. Returns false otherwise.
     fn extend(&mut self, octets: Octets<'_>) -> bool {
         match self {
-            // A packet stores the zeros of filler if another chunk follows them.
+            // The zeros of filler arrive as bytes if another chunk follows them in the packet.
             Stored::Filler(zeros) if octets.head.iter().all(|&byte| byte == 0) => {
                 *zeros += octets.len() as u32
             }

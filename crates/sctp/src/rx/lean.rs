@@ -5,7 +5,8 @@
 //! SACKs need not repeat the blocks. So where all blocks are non-renegable, a SACK reports each new block,
 //! repeats those of the SACK before it, since SACKs may be lost, and repeats older blocks by turns.
 //!
-//! A SACK waits until the data that it acknowledges is [`SHARE`] times as long, but at most for [`patience`].
+//! A SACK waits until the data that it acknowledges is [`SHARE`] times as long as the SACK, but at most for
+//! [`patience`].
 //!
 //! A sender stores a limited number of blocks. So a SACK reports only the lowest [`MOST_RUNS`] runs of
 //! TSNs, and later SACKs report the runs above them after gaps below have closed.
@@ -38,16 +39,16 @@ const MOST_PACKETS: u32 = 8;
 /// Bytes of data in a packet.
 const PACKET: u64 = 1400;
 
-/// SACKs on each path that report an arrival.
+/// Number of SACKs on each path that report the same arrival.
 const REPORTS: usize = 2;
 
-/// Arrivals remembered. Forgotten ones are reported later, by turns.
+/// Maximum number of arrivals that the receiver remembers. It reports forgotten arrivals later, by turns.
 const MOST_RECENT: usize = 256;
 
-/// Blocks that each SACK repeats by turns.
+/// Number of older blocks that each SACK repeats by turns.
 const BY_TURNS: usize = 2;
 
-/// Runs that a SACK reports at most, the lowest ones: a sender may store no more.
+/// Maximum number of runs that SACKs report, the lowest ones: a sender may store no more.
 const MOST_RUNS: usize = 1400;
 
 /// What the SACKs on a path have reported, and how many it may carry.

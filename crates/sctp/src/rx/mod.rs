@@ -124,7 +124,7 @@ pub(crate) struct Receiver {
 
     /// The receive buffer.
     window: ReceiveWindow,
-    /// Present if the size of the buffer follows the transfer.
+    /// Present if the receive buffer has the size `auto`.
     tuning: Option<Box<ReceiveTuning>>,
     /// The cost of a chunk in the receive buffer.
     cost: ChunkCost,
@@ -139,7 +139,7 @@ pub(crate) struct Receiver {
     interleaved: Option<Box<Interleaved>>,
     /// Number of streams that the peer may use.
     inbound_streams: u16,
-    /// Bytes of an incomplete message from which on it is delivered in parts.
+    /// Number of bytes of an incomplete message at which its partial delivery starts.
     partial_point: Option<ByteCount>,
     /// The order of messages within each stream.
     streams: Streams,
@@ -153,8 +153,8 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     /// Creates a receiver. `nr_sack`: it sends NR-SACKs in place of SACKs. `delays`: it reports one-way
-    /// delays with each SACK. `interleaved`: the peer sends I-DATA in place of DATA. The buffer may grow by
-    /// `budget`.
+    /// delays with each SACK. `interleaved`: the peer sends I-DATA in place of DATA. A buffer of the size
+    /// `auto` takes memory from `budget` to grow.
     pub(crate) fn new(
         config: &Config,
         peer_initial_tsn: Tsn,
@@ -299,7 +299,8 @@ impl Receiver {
     #[inline(never)]
     fn keep_for_good(&mut self, readable: usize) {
         let Some(non_renegable) = &mut self.non_renegable else { return };
-        // A part of a message ends below the first gap, so its TSNs may not be the first TSNs of the message.
+        // For a later part of a message, these are TSNs of earlier parts. This does no harm: every part ends
+        // below the first gap, where all TSNs are cumulatively acknowledged.
         for piece in self.ready.range(readable..) {
             non_renegable.keep(piece.message, piece.fragments, &self.tsns);
         }
@@ -379,8 +380,8 @@ impl Receiver {
         }
     }
 
-    /// Without reneging, accepts the first missing TSN even if the buffer is full, but only one chunk at a
-    /// time. All data waits for that chunk, and the user's reading makes room before the next chunk arrives.
+    /// Without reneging, accepts the first missing TSN even if the buffer is full, since all data waits for
+    /// that chunk. Only one chunk may exceed the buffer. Before the next one, the user must read.
     #[cold]
     fn squeeze_in(&mut self, index: u64) -> bool {
         let waited_for = index == self.tsns.cumulative() + 1 && self.ready.is_empty();
@@ -398,9 +399,10 @@ impl Receiver {
         self.stats.user_bytes -= length.into();
     }
 
-    /// Starts a partial delivery if the user can read no message and the rest of a message has no room, or
-    /// the message has reached the partial delivery point.
-    /// Without interleaving, a gap means room: the receiver reneges on the chunks above the gap.
+    /// Starts a partial delivery if the user can read no message, and either the rest of a message has no
+    /// room or the message has reached the partial delivery point.
+    ///
+    /// Without interleaving, [`Self::make_room`] finds room for a chunk that fills a gap.
     #[inline]
     fn relieve(&mut self) {
         let reneges = |this: &Self| this.interleaved.is_none() && this.tsns.has_gaps();
@@ -671,7 +673,7 @@ impl Receiver {
         }
     }
 
-    /// Returns true if data arrives faster than the receive buffer can follow without a round-trip time.
+    /// Returns true if the receive buffer may soon limit the sender, but cannot grow without an RTT.
     pub(crate) fn lacks_rtt(&self) -> bool {
         self.tuning.as_ref().is_some_and(|tuning| tuning.lacks_rtt())
     }

@@ -216,8 +216,9 @@ impl Reassembly {
     }
 
     /// Compares a new chunk with its neighbours: a message must begin where the message before it ends, and
-    /// nowhere else (`rfc9260#section-6.9`). A neighbouring TSN that arrived and has no waiting fragment was
-    /// a whole message. `kept`: the stream of the chunk exists; otherwise this TSN proves nothing.
+    /// nowhere else (`rfc9260#section-6.9`). A neighbouring TSN that arrived and has no waiting fragment
+    /// belongs to a complete message. `kept`: the stream of the chunk exists; otherwise that TSN proves
+    /// nothing.
     pub(super) fn check(
         &self,
         index: u64,
@@ -348,8 +349,8 @@ impl Reassembly {
             })
     }
 
-    /// Drops the fragments of all messages that lack a TSN up to `new`. All these TSNs now count as received.
-    /// Returns the freed cost in the receive buffer, and the end of an aborted partial delivery.
+    /// Drops the fragments of all messages that lack a TSN up to `new`. All TSNs up to `new` now count as
+    /// received. Returns the freed cost in the receive buffer, and the end of an aborted partial delivery.
     pub(super) fn skip_to(&mut self, new: u64) -> (u32, Option<Piece>) {
         self.skipped = self.skipped.max(new);
         let Some(store) = self.store.as_deref_mut() else { return (0, None) };
@@ -419,8 +420,8 @@ impl Store {
         Store { top: None, below: BTreeMap::new(), partial: None, fragments }
     }
 
-    /// Appends a fragment to the highest run if the fragment follows that run. The caller ensures that no run
-    /// is above the fragment, and that no partial delivery waits for it.
+    /// Appends a fragment to the highest run; returns false if the fragment does not follow that run. No
+    /// partial delivery waits for a fragment that follows a run, since that run is not delivered.
     fn extend_top(&mut self, index: u64, data: &Data<'_>, cost: u32) -> bool {
         let next = self.top.as_mut().filter(|top| top.last + 1 == index && !data.flags.beginning);
         let Some(top) = next else { return false };
@@ -467,7 +468,7 @@ impl Store {
 
     fn remove(&mut self, run: &Run) {
         if self.top.is_some_and(|top| top.first == run.first) {
-            self.top = None; // mostly the longer run replaces it: else `refill` follows
+            self.top = None; // the caller puts a longer run in its place, or calls `refill`
         } else {
             count_search(self.below.len());
             self.below.remove(&run.first);

@@ -552,7 +552,7 @@ fn last_of(inbound: &Inbound) -> Option<u64> {
 }
 
 impl Parked {
-    /// The lowest number of the parked messages of a stream outside its lane, counted from `next`.
+    /// Of the parked messages of a stream outside its lane, the number that comes first from `next` on.
     fn next_late(&self, stream: StreamId, next: Mid) -> Option<Mid> {
         steps::count_search(self.late.len());
         let first = |first, last| {

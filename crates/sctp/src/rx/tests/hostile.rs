@@ -39,7 +39,8 @@ proptest! {
     }
 }
 
-// A peer leaves gaps of short chunks. It fills all but the lowest with long chunks, the highest first.
+// A peer sends short chunks with gaps between them. Then it sends all missing chunks except the lowest. These
+// are long, and the highest arrives first.
 #[test]
 fn gaps_that_are_filled_late_hold_no_more_than_the_buffer() {
     for every in 2..40 {

@@ -29,7 +29,7 @@ fn tells(f: &mut Fixture, path: PathId) -> Vec<u32> {
     sack.nr_gap_blocks().map(|block| sack.cumulative_tsn_ack.0 + u32::from(block.start)).collect()
 }
 
-/// Receives every second TSN, one TSN per millisecond.
+/// Receives every second TSN, one packet per millisecond.
 fn gappy(f: &mut Fixture, from: u32, to: u32) {
     for tsn in (from..=to).step_by(2) {
         f.pass(1);
@@ -41,7 +41,7 @@ fn even(from: u32, to: u32) -> Vec<u32> {
     (from..=to).step_by(2).collect()
 }
 
-// With its headers, a SACK with three blocks has 68 bytes: it waits for more than 6000 bytes of data.
+// With its headers, a SACK with four blocks has 68 bytes: it waits for 6800 bytes of data.
 #[test]
 fn a_sack_waits_until_it_is_a_hundredth_of_its_data() {
     let mut f = started(&config());
@@ -66,7 +66,8 @@ fn a_sack_does_not_wait_for_packets_that_come_late() {
     assert!(f.rx.sack_due());
 }
 
-// A buffer of 64 KiB, divided by 24, holds two packets: after two packets a SACK is always due.
+// A 24th of a buffer of 64 KiB is less than two packets. So a SACK does not wait: it is due after two
+// packets, as without lean SACKs.
 #[test]
 fn a_sack_waits_for_eight_packets_at_most_and_for_fewer_if_the_buffer_is_small() {
     for (receive_buffer, packets) in [(1 << 20, 8), (192 << 10, 5), (128 << 10, 3), (64 << 10, 2)] {
@@ -78,7 +79,7 @@ fn a_sack_waits_for_eight_packets_at_most_and_for_fewer_if_the_buffer_is_small()
     }
 }
 
-// With one packet per 2 ms, four packets arrive within 25 ms, and each further packet within 10 ms.
+// A SACK waits at most 25 ms for the next packet, and at most 10 ms once four packets have arrived.
 #[test]
 fn a_sack_of_four_packets_waits_no_longer_than_ten_milliseconds() {
     let mut f = started(&config());
@@ -199,7 +200,7 @@ fn above_1400_gaps_nothing_is_told_of_until_gaps_below_close() {
     }
 }
 
-// A peer retransmits the chunk if it lost the SACKs.
+// A peer retransmits the chunk if the SACKs that reported it were lost.
 #[test]
 fn what_arrives_again_is_told_of_again() {
     let mut f = started(&config());

@@ -40,7 +40,7 @@ fn read(f: &mut Fixture) -> Vec<(usize, bool)> {
     read.map(|received| (received.payload.len(), received.aborted)).collect()
 }
 
-// rfc3758#section-3.6; EXTENSIONS 1.5, vector 1
+// rfc3758#section-3.6
 #[test]
 fn what_waited_for_a_skipped_message_is_delivered() {
     let mut f = started();
@@ -90,7 +90,7 @@ fn numbers_that_were_delivered_or_of_streams_that_do_not_exist_are_ignored() {
     assert_eq!(f.drain(), [12]);
 }
 
-// EXTENSIONS 1.5, vector 5; pion/sctp#106; usrsctp#286
+// rfc3758#section-3.6; pion/sctp#106; usrsctp#286
 #[test]
 fn fragments_of_skipped_messages_are_dropped_and_the_next_message_may_begin_at_once() {
     for flags in ["U", ""] {
