@@ -108,7 +108,6 @@ fn an_added_address_becomes_a_path_that_a_heartbeat_confirms() {
     assert_eq!([Side::Client, Side::Server].map(|side| unauthenticated(&mut pair, side)), [0, 0]);
 }
 
-// Specification, section 4.4
 #[test]
 fn an_address_added_to_a_saturated_association_carries_data_within_2_rtt_of_its_confirmation() {
     let (mut pair, ..) = connected(&cmt(), 2, 3);
@@ -134,7 +133,6 @@ fn an_address_added_to_a_saturated_association_carries_data_within_2_rtt_of_its_
     assert_eq!(read(&mut pair, Side::Server), 1_000_000);
 }
 
-// Specification, section 4.4
 #[test]
 fn data_in_flight_to_a_deleted_address_is_delivered_without_a_timeout_elsewhere() {
     let (mut pair, ..) = connected(&cmt(), 2, 2);
@@ -342,7 +340,8 @@ fn a_removed_address_comes_back_by_asconf() {
     let ids: Vec<_> = paths(&mut pair, Side::Client).iter().map(|path| (path.id.0, path.local)).collect();
     assert_eq!(ids, [(0, Side::Client.address(1)), (1, two)]);
     assert_eq!(paths(&mut pair, Side::Client)[1].stats.user_bytes, before, "what it sent is counted on");
-    // The server changes no path before the ASCONF arrives.
+    // The ASCONF that adds the third address is lost. Until it is answered, the removal and the addition of
+    // the second address wait, and they cancel each other.
     let before = pair.sent.len();
     pair.on_wire(|_| Fate::Lost);
     assert!(add(&mut pair, Side::Client, Side::Client.address(3)));

@@ -340,8 +340,8 @@ fn an_asconf_ack_for_an_asconf_that_was_never_sent_ends_the_association() {
     }
 }
 
-/// The server never sent an ASCONF. It gets three ASCONF-ACKs: one for its last serial number, one without
-/// AUTH for its next serial number, and one for a serial number that is higher than the next one by `ahead`.
+/// The server never sent an ASCONF. It gets three ASCONF-ACKs: one for the serial number before its first
+/// one, and two for a serial number that is higher than its first one by `ahead`, without and with AUTH.
 fn answer_to_unsent(forger: &mut Forger, ahead: u32) {
     let first = |n: usize| parse(&forger.pair.sent[n].bytes).chunks().next().unwrap().unwrap();
     let Chunk::InitAck(ack) = first(1) else { panic!("an INIT ACK") };
@@ -396,7 +396,7 @@ fn a_packet_from_an_address_that_was_just_deleted_does_not_end_the_association()
     );
     assert!(forger.inject(Side::Client.address(2), &late).is_empty());
     assert_eq!(forger.pair.state(Side::Server), Some(State::Established));
-    // A packet from any other address is out of the blue.
+    // From any other address the packet is out of the blue, and a COOKIE ACK gets no answer.
     assert_eq!(forger.inject([10, 66, 0, 1].into(), &late).len(), 0);
 }
 

@@ -1,4 +1,4 @@
-//! Buffers that follow the transfer (`receive_buffer = "auto"`, `send_buffer = "auto"`).
+//! Buffers that grow and shrink with the transfer (`receive_buffer = "auto"`, `send_buffer = "auto"`).
 
 use anabranch_sctp::{AssocId, Config, Message, Payload, SendError};
 use testkit::*;
@@ -26,7 +26,7 @@ fn connected(config: &Config) -> (Pair, [AssocId; 2]) {
     (pair, [client, server])
 }
 
-/// Sends all that the client's buffer takes. Returns its size in use.
+/// Sends all that the client's send buffer takes. Returns the number of bytes in the buffer.
 fn fill(pair: &mut Pair, client: AssocId) -> u64 {
     let now = pair.now;
     while pair.endpoint(Side::Client).send(now, client, Message::new(Payload::Filler(10_000))).is_ok() {}
@@ -56,8 +56,7 @@ fn saturate(pair: &mut Pair, client: AssocId, rounds: usize) -> Vec<(u64, u64)> 
     (0..rounds).map(round).collect()
 }
 
-/// The sender's window grows to several times the first size of the buffers, and to at most twice the bytes
-/// that are read and held in a round-trip time.
+/// Both buffers grow to several times their first size of 1 MiB, and shrink to it after a pause.
 #[test]
 fn both_buffers_grow_with_a_reader_that_keeps_up_and_fall_back_in_a_pause() {
     let (mut pair, [client, _]) = connected(&auto());
@@ -74,7 +73,7 @@ fn both_buffers_grow_with_a_reader_that_keeps_up_and_fall_back_in_a_pause() {
     assert_eq!(told(&mut pair, client), MIB, "after a minute without data");
 }
 
-/// A buffer takes at most half of what is left: 1 MiB of 2 MiB.
+/// A buffer takes no more of the budget than it leaves: 1 MiB of 2 MiB.
 #[test]
 fn a_budget_limits_both_buffers() {
     let (mut pair, [client, _]) = connected(&Config { buffer_budget: ByteCount::new(2 * MIB), ..auto() });

@@ -344,7 +344,8 @@ fn an_init_ack_to_another_address_than_the_source_of_the_init_has_the_same_chann
 #[test]
 fn an_init_from_another_udp_port_is_not_compared_with_other_channels() {
     let mut pair = encapsulated();
-    // Without UDP, from the address of an encapsulated peer: the answer names the port of that peer.
+    // An INIT without UDP from the address of an encapsulated peer. On that peer's channel it is refused with
+    // an ABORT, which names the peer's UDP port.
     let init = init_from(5001, 5002, 0xbad, &[]);
     assert_eq!(give(&mut pair, M, Side::Server, &init), [("INIT_ACK".to_owned(), M)]);
     assert_eq!(give(&mut pair, P, Side::Server, &init), [("ABORT".to_owned(), P)]);
@@ -387,7 +388,7 @@ fn one_address_may_belong_to_peers_of_several_channels() {
     let before = pair.sent.len();
     connect_on(&mut pair, M).expect("another peer");
     assert_eq!((pair.sent[before].chunks(), pair.sent[before].channel), ("INIT".to_owned(), M));
-    // The answer of that peer, which is no second association with the first peer.
+    // The INIT ACK of the second peer. Its association is no second association with the first peer.
     let Some(Ok(Chunk::Init(init))) = parse(&pair.sent[before].bytes).chunks().next() else { panic!() };
     let mut parameters = ParameterList::new();
     parameters.push(&Parameter::StateCookie(&[7; 60]));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// The file of a test module, in `tests/` or `src/`. The crate is sctp unless the first name is a crate.
+/// Reads the file of a test module in `tests/` or `src/`. The crate is sctp unless the first name is a crate.
 fn source(modules: &[&str]) -> Option<String> {
     let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let (name, modules) = match modules {

@@ -105,7 +105,7 @@ fn spoil() -> impl Strategy<Value = Spoil> {
     ]
 }
 
-/// Modifies the bytes after the ports and the tag.
+/// Modifies the bytes after the common header.
 fn spoilt(packet: &[u8], others: &[Vec<u8>], how: &[Spoil]) -> Vec<u8> {
     let mut bytes = packet.to_vec();
     for spoil in how {

@@ -152,8 +152,9 @@ fn a_forward_tsn_where_i_data_was_agreed_upon_is_a_protocol_violation() {
     assert!(matches!(reason, Some(CloseReason::ProtocolViolation { .. })), "{reason:?}");
 }
 
-/// Streams of the client's chunks in order: first a message of 1 MB on stream 1 is given, and then a message
-/// of one chunk on stream 0.
+/// The client sends a message of 1 MB on stream 1 and, after its first chunks, a message of one chunk on
+/// stream 0. Returns the streams of the later chunks in order, and the number of parts that the server reads
+/// before the short message.
 fn urgent_under_bulk(interleaving: bool) -> (Vec<u16>, usize) {
     let config = Config {
         interleaving,

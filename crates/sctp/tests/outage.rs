@@ -106,7 +106,7 @@ fn an_outage_of_all_paths_costs_at_most_three_times_the_packets_of_the_rfc_defau
                     );
                     // With pacing a whole cwnd is sent without an answer, and each packet may be copied.
                     let more_room = found.room.saturating_sub(standard.room);
-                    // If no path falls silent, only the number of copies of a chunk bounds them.
+                    // If no path falls silent, only the limit of copies per chunk bounds the copies.
                     let silent = !matches!(reinjection, Reinjection::Blocked);
                     let copies = if silent { 0 } else { 3 * (found.in_flight + found.room) };
                     let most = 3 * standard.packets + unanswered + 2 * more_room + copies;

@@ -60,7 +60,7 @@ fn numbers(received: &[Received]) -> Vec<(u16, u16)> {
     received.iter().map(|message| (message.stream.0, message.ssn.0)).collect()
 }
 
-// rfc3758#section-3.5, rfc3758#section-3.6; EXTENSIONS 1.5, vector 1
+// rfc3758#section-3.5, rfc3758#section-3.6
 #[test]
 fn a_lost_message_without_retransmissions_is_skipped_and_the_next_ones_are_delivered() {
     let mut pair = Pair::new(1, &config());
@@ -81,7 +81,7 @@ fn a_lost_message_without_retransmissions_is_skipped_and_the_next_ones_are_deliv
     assert_eq!(stats.abandoned, Abandoned { unsent: 0, sent: 1 });
 }
 
-// rfc3758#section-3.5, rule C2; sctplab/pr-sctp-improved#11; EXTENSIONS 1.5, vector 2
+// rfc3758#section-3.5, rule C2; sctplab/pr-sctp-improved#11
 #[test]
 fn with_nr_sack_the_forward_tsn_passes_what_the_peer_keeps() {
     let mut pair = Pair::new(1, &Config { nr_sack: true, reneging: false, ..config() });
@@ -95,7 +95,7 @@ fn with_nr_sack_the_forward_tsn_passes_what_the_peer_keeps() {
     assert_eq!(numbers(&pair.read_all(Side::Server)), [(0, 0), (0, 2)]);
 }
 
-// rfc3758#section-3.5; pion/sctp#505; EXTENSIONS 1.5, vector 4
+// rfc3758#section-3.5; pion/sctp#505
 #[test]
 fn without_loss_nothing_is_skipped() {
     for cmt in [false, true] {
@@ -115,7 +115,7 @@ fn without_loss_nothing_is_skipped() {
     }
 }
 
-// rfc3758#section-3.6; pion/sctp#104, pion/sctp#106; EXTENSIONS 1.5, vector 5
+// rfc3758#section-3.6; pion/sctp#104, pion/sctp#106
 #[test]
 fn fragments_of_an_abandoned_unordered_message_leave_the_receive_buffer() {
     let mut pair = Pair::new(1, &config());

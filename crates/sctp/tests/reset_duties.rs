@@ -427,7 +427,7 @@ fn our_reset_of_the_association_continues_with_the_tsns_of_the_answer() {
     assert_eq!(desk.said(), [""; 0]);
     desk.sack(1);
     assert_eq!(desk.said(), ["all 0"]);
-    desk.sack(77); // of TSNs that the server does not have yet
+    desk.sack(77); // of TSNs after the reset, which the server does not know yet
     let next_tsns = Some((desk.theirs.add(9), desk.ours.add(0x9000_0000)));
     let result = ReConfigResult::Performed;
     desk.ask(&[ReConfigParameter::Response { response: desk.ours.0, result, next_tsns }]);

@@ -1,4 +1,4 @@
-//! Paths that resume what earlier paths between their addresses carried (`rfc9959`).
+//! Paths that resume the rate of earlier paths between their addresses (`rfc9959`).
 
 use anabranch_sctp::{
     AssocId, Cmt, Config, EndpointConfig, Message, PathSelection, PathSet, Payload, Resume, Seed,
@@ -10,14 +10,14 @@ use units::{ByteCount, Span};
 
 const RTT: Span = Span::from_millis(40);
 
-/// Packets with data that a path sends in its first two and a half round trips at most if it begins with the
-/// initial window or with the remains of its old one.
+/// Maximum number of packets with data in the first 2.5 round trips of a path that begins with the initial
+/// window, or with what is left of its old window.
 const SLOW_START: usize = 80;
 
 fn config(resume: Resume) -> Config {
     let fixed = BufferSize::Fixed(ByteCount::new(1 << 20));
     let recommended = Config::recommended();
-    // All paths carry data, whether one is enough or not.
+    // All paths carry data, even if one path is enough.
     let cmt = Cmt { path_selection: PathSelection::RoundRobin, ..recommended.cmt.clone() };
     Config { resume, cmt, receive_buffer: fixed, send_buffer: fixed, ..recommended }
 }
@@ -47,8 +47,8 @@ fn deliver_all(pair: &mut Pair) {
     }
 }
 
-/// Packets with data that `side` sent with this address of the client in the two and a half round trips from
-/// the first such packet since packet `before` on.
+/// Number of packets with data that `side` sent to or from this address of the client in 2.5 round trips.
+/// These round trips begin with the first such packet from packet number `before` on.
 fn begins_with(pair: &Pair, before: usize, side: Side, client: IpAddr) -> usize {
     let with_data = |sent: &&Sent| {
         sent.from == side && [sent.src, sent.dst].contains(&client) && sent.chunks().contains("DATA")
@@ -58,8 +58,8 @@ fn begins_with(pair: &Pair, before: usize, side: Side, client: IpAddr) -> usize 
     sent.take_while(|&at| at < end).count()
 }
 
-/// One association after the other between two endpoints, each of which sends for so many milliseconds.
-/// Zero milliseconds stand for one small message. Returns how many packets the last one begins with.
+/// Runs one association after the other. In each of them `side` sends for the given time in milliseconds or,
+/// if the time is 0, one small message. Returns how many packets the last association begins with.
 fn one_after_the_other(pair: &mut Pair, side: Side, times: &[u64]) -> usize {
     let mut before = 0;
     for &time in times {

@@ -36,7 +36,7 @@ fn transfer(config: &Config, time: Span, fate: impl Fn(&Sent, Instant) -> Fate +
     (longest, pair)
 }
 
-/// The recommended options with small buffers. Paths alternate, because one path alone would suffice.
+/// The recommended options with small buffers. Paths alternate, because one path could carry all data.
 fn recommended() -> Config {
     let (buffer, recommended) = (units::ByteCount::new(65_536), Config::recommended());
     let cmt = Cmt { path_selection: PathSelection::RoundRobin, ..recommended.cmt.clone() };

@@ -190,7 +190,7 @@ struct Random {
     pair: Pair,
     ids: [AssocId; 2],
     books: [Book; 2],
-    /// Number of resets that each side has started, counted by the expected events.
+    /// Number of resets that each side has started.
     begun: [u32; 2],
 }
 
@@ -263,7 +263,7 @@ impl Random {
         panic!("resets go on for ever");
     }
 
-    /// Lets all packets arrive.
+    /// Runs until all data was sent and acknowledged.
     fn finish(&mut self) {
         self.settle(Random::read);
         for (side, id) in [Side::Client, Side::Server].into_iter().zip(self.ids) {

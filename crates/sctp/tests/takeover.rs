@@ -201,7 +201,7 @@ fn an_init_from_an_unconfirmed_address_of_an_association_is_not_answered() {
     }
 }
 
-// rfc9260#section-5.2.2: such an ABORT would carry the tag of the association and end it.
+// rfc9260#section-5.2.2: an ABORT in answer would carry the tag of the association and end it.
 #[test]
 fn an_old_init_of_the_association_itself_is_never_answered_with_an_abort() {
     let mut pair = Pair::new(1, &Config::default());

@@ -228,16 +228,18 @@ fn ends() -> impl Strategy<Value = End> {
 struct Run {
     pair: Pair,
     client: AssocId,
-    /// Identifiers and marks of tracked messages; then the marks of complete messages.
+    /// Marks of the tracked messages, by identifier.
     given: BTreeMap<u64, u32>,
+    /// Marks of the messages that the client gave to the end.
     complete: BTreeSet<u32>,
     mark: u32,
     /// Stream of the incomplete message.
     unfinished: Option<u16>,
     outcomes: Outcomes,
     servers: BTreeSet<AssocId>,
-    /// Marks of messages that the server began to read, by TSN; then those of messages read to the end.
+    /// Marks of the messages that the server began to read, by TSN.
     begun: BTreeMap<u32, u32>,
+    /// Marks of the messages that the server read to the end.
     read: BTreeSet<u32>,
 }
 
