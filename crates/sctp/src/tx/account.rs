@@ -12,7 +12,7 @@ use crate::path::{PathId, Paths};
 use transport::{Limit, LimitTimes, Stopwatch};
 use units::{ByteCount, Instant};
 
-/// Times under each limit, of the flow and of each path.
+/// How long the flow and each path were under each limit.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     flow: LimitTimes,

@@ -16,7 +16,7 @@ pub(super) struct Held {
     all: u32,
     waiting: VecDeque<Waiting>,
     bytes: ByteCount,
-    /// True if no reset holds the messages any more: they wait until the user completes a queued message.
+    /// True if released messages still wait until the user completes a queued message.
     due: bool,
 }
 

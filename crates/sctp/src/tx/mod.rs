@@ -100,7 +100,7 @@ pub(crate) struct Sender {
 
     /// Chunks that were sent and are above the cumulative TSN.
     out: Outstanding,
-    /// User bytes of outstanding chunks, acknowledged or not, that may have to be retransmitted.
+    /// User bytes of outstanding chunks that the sender keeps: the peer may lack them or renege on them.
     retained: ByteCount,
     /// Number of packets with data that were sent.
     packets: u64,

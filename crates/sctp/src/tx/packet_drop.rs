@@ -79,7 +79,6 @@ impl Sender {
     }
 }
 
-/// Number of nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
 
 /// Returns `bytes * part / whole`, rounded down; `whole` is not zero.

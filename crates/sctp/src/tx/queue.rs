@@ -131,7 +131,7 @@ impl SendQueue {
         }
     }
 
-    /// Sets the number of streams, which the handshake may reduce and which may grow later.
+    /// Sets the number of streams: the handshake may reduce it, and the user may add streams later.
     pub(super) fn set_streams(&mut self, streams: u16) {
         self.streams = streams;
     }
@@ -314,7 +314,7 @@ impl SendQueue {
         if open { Front::Open } else { Front::Whole }
     }
 
-    /// Makes the first piece of the stream whose turn it is the next piece to send.
+    /// Chooses the next piece to send: the first piece of the stream whose turn it is.
     fn choose(&mut self) {
         if let Scheduler::Turns(turns) = &self.scheduler {
             self.head = turns.next().map_or(PieceId::NONE, |stream| self.outbound.of(stream).first);

@@ -148,8 +148,8 @@ impl Sender {
         }
     }
 
-    /// Marks chunks of path `p` as lost that are behind by more than the reordering window, and sets the
-    /// timer for the next one. Returns whether a chunk was marked.
+    /// Marks chunks of path `p` as lost for which the reordering window has passed, and sets the timer for
+    /// the next such chunk. Returns true if a chunk was marked.
     fn lose_late(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> bool {
         let path = &paths[p];
         let Some(rack) = &path.rack else { return false };

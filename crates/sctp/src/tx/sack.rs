@@ -1,4 +1,4 @@
-//! SACK processing. For all options, the steps below run in this order.
+//! SACK processing. With all options, the steps A to H below run in this order.
 
 use super::partial::Cause;
 use super::ranges::{Range, cut_below, difference, trim_common};
@@ -480,7 +480,7 @@ impl Sender {
     }
 }
 
-/// Adds the losses and the delivery rates, for a congestion control that models the rate.
+/// Adds lost bytes and rate samples, for a congestion control that models the rate.
 #[cold]
 fn add_rates(acks: &mut [PathAck], paths: &mut Paths) {
     for ack in acks {

@@ -34,7 +34,7 @@ pub(in crate::tx) struct Forwarding {
     told_at: Instant,
     /// The path of the last FORWARD TSN, until the cumulative TSN of the peer reaches `told`.
     told_on: Option<PathId>,
-    /// The path of the last FORWARD TSN: it may have failed, so a repeated FORWARD TSN takes another path.
+    /// A path on which a FORWARD TSN was not answered: it may have failed, and the next one takes another.
     avoided: Option<PathId>,
     /// Time at which a FORWARD TSN must be sent, unless it is bundled with data earlier.
     due: Option<Instant>,

@@ -8,7 +8,6 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use units::BitRate;
 
-/// The next event.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Push(u8),

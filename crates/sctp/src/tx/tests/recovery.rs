@@ -85,7 +85,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 struct Begins([Option<BTreeSet<u64>>; 2]);
 
 impl Begins {
-    /// Compares the state of the sender after a SACK with the definition.
+    /// Checks after a SACK that a path is in fast recovery while one of these chunks is outstanding.
     fn check(&mut self, rig: &Rig) -> Result<(), TestCaseError> {
         for (p, begin) in [P1, P2].into_iter().zip(&mut self.0) {
             let out = &rig.sender.out;

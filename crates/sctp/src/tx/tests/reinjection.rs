@@ -68,7 +68,7 @@ fn a_chunk_expected_sooner_than_its_copy_is_not_copied() {
         (Reinjection::Silent, 79, false),
         (Reinjection::None, 79, false),
         (Reinjection::Both, 79, true),
-        (Reinjection::Blocked, 325, false), // 100 + 100/4 + 4 * 50
+        (Reinjection::Blocked, 325, false), // overdue after 100 + 100/4 + 4 * 50 ms
         (Reinjection::Blocked, 326, true),
     ] {
         let mut rig = blocked(&reinjecting(reinjection), ms(later));
