@@ -400,7 +400,8 @@ fn a_packet_from_an_address_that_was_just_deleted_does_not_end_the_association()
     assert_eq!(forger.inject([10, 66, 0, 1].into(), &late).len(), 0);
 }
 
-// rfc9260#section-8.4, rfc9260#section-8.5.1: usrsctp answers late packets from a deleted address this way
+// rfc9260#section-8.4, rfc9260#section-8.5.1: usrsctp sends such an ABORT in answer to a late packet from
+// an address that it has deleted.
 #[test]
 fn an_abort_with_the_t_bit_at_a_deleted_address_does_not_end_the_association() {
     for dropped in 1..=2 {

@@ -230,7 +230,7 @@ struct Run {
     client: AssocId,
     /// Marks of the tracked messages, by identifier.
     given: BTreeMap<u64, u32>,
-    /// Marks of the messages that the client gave to the end.
+    /// Marks of the messages that the client has sent completely, with the last piece.
     complete: BTreeSet<u32>,
     mark: u32,
     /// Stream of the incomplete message.
@@ -239,7 +239,7 @@ struct Run {
     servers: BTreeSet<AssocId>,
     /// Marks of the messages that the server began to read, by TSN.
     begun: BTreeMap<u32, u32>,
-    /// Marks of the messages that the server read to the end.
+    /// Marks of the messages that the server has read completely.
     read: BTreeSet<u32>,
 }
 

@@ -183,7 +183,7 @@ fn second_path_fails_again_and_again(sent: &Sent) -> Fate {
     if second && phase < 2_000_000_000 { Fate::Lost } else { Fate::Arrives }
 }
 
-// In the paper the association stopped at 260.2 s, probably because its 16-bit numbers wrapped.
+// In paper 002 the association stopped at 260.2 s, probably at a wrap of its 16-bit numbers.
 #[test]
 fn the_wraps_are_crossed_while_a_full_receive_buffer_waits_for_what_was_lost() {
     let client = seed_below_the_wrap(Side::Client, 28_897_606);

@@ -9,7 +9,7 @@ pub(super) struct Echoes {
     waiting: Vec<Echo>,
 }
 
-/// Marks of packets that arrived on one path.
+/// ECN marks of one path that no CWR has answered yet.
 #[derive(Debug)]
 struct Echo {
     path: PathId,

@@ -51,7 +51,7 @@ const BY_TURNS: usize = 2;
 /// Maximum number of runs that SACKs report, the lowest ones: a sender may store no more.
 const MOST_RUNS: usize = 1400;
 
-/// What the SACKs on a path have reported, and how many it may carry.
+/// State of the SACKs on one path: the arrivals that they reported, and the bytes they may still take.
 #[derive(Clone, Copy, Debug, Default)]
 struct SackRoute {
     /// The number of arrivals before each of the last SACKs on the path, the oldest SACK first.
@@ -84,7 +84,7 @@ pub(super) struct Lean {
     paths: Vec<SackRoute>,
     /// A bit for each path on which data arrived since the last SACK.
     sources: u32,
-    /// The last TSN of the block that was repeated by turns last.
+    /// Older blocks are repeated in turn. This is the last TSN of the block that was repeated most recently.
     turn: u64,
     /// A TSN for each of the last SACKs: the SACK left out the runs from this TSN on, since there were
     /// too many. [`u64::MAX`] if it left out none.

@@ -402,7 +402,8 @@ impl Receiver {
     /// Starts a partial delivery if the user can read no message, and either the rest of a message has no
     /// room or the message has reached the partial delivery point.
     ///
-    /// Without interleaving, [`Self::make_room`] finds room for a chunk that fills a gap.
+    /// Without interleaving, lack of room is no reason while there is a gap: [`Self::make_room`] then finds
+    /// room for the chunk that fills the gap.
     #[inline]
     fn relieve(&mut self) {
         let reneges = |this: &Self| this.interleaved.is_none() && this.tsns.has_gaps();

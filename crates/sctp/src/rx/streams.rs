@@ -77,7 +77,8 @@ const NO_STREAM: u16 = u16::MAX;
 #[derive(Debug)]
 struct Parked {
     count: usize,
-    /// The highest TSN in lanes since all were last empty. A message above this TSN is in order.
+    /// The highest TSN of the messages that were put into lanes since all lanes were last empty. A message
+    /// goes into a lane only if its TSN is higher.
     high_water: u64,
     /// Messages that are not in lanes, by [`key`].
     late: BTreeMap<u64, Piece>,
@@ -552,7 +553,7 @@ fn last_of(inbound: &Inbound) -> Option<u64> {
 }
 
 impl Parked {
-    /// Of the parked messages of a stream outside its lane, the number that comes first from `next` on.
+    /// The first message number from `next` on among the parked messages of a stream outside its lane.
     fn next_late(&self, stream: StreamId, next: Mid) -> Option<Mid> {
         steps::count_search(self.late.len());
         let first = |first, last| {

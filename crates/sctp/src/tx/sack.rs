@@ -367,7 +367,7 @@ impl Sender {
         even
     }
 
-    /// Records the path on which the SACK arrived that is processed next.
+    /// Records the arrival path of the SACK that is processed next.
     #[inline]
     pub(crate) fn note_way_of_sack(&mut self, way: PathId) {
         if let Some(same_return) = &mut self.same_return {

@@ -210,7 +210,7 @@ fn what_arrives_again_is_told_of_again() {
     assert!(tells(&mut f, PathId(0)).contains(&130));
 }
 
-// rfc9260#section-6.2.1: each SACK must report a block that may be withdrawn.
+// rfc9260#section-6.2.1: each SACK must report again every block that the receiver may still discard.
 #[test]
 fn sacks_are_lean_only_if_nothing_is_ever_reneged_on() {
     let mut f = started(&config());

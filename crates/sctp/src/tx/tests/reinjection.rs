@@ -162,7 +162,8 @@ fn on_both(config: &Config) -> Rig {
     rig
 }
 
-/// The fast path is silent after 20 + 20/4 + 4 * 10 ms. Then all its chunks are copied.
+/// The fast path is silent after SRTT + SRTT/4 + 4 * RTTVAR, here 20 + 20/4 + 4 * 10 ms. Then all its chunks
+/// are copied.
 #[test]
 fn chunks_of_a_silent_path_are_copied_on_another_path() {
     let mut rig = on_both(&reinjecting(Reinjection::Silent));
