@@ -128,7 +128,7 @@ fn init_ack_is_at_most_three_times_as_long_as_the_init() {
     }
 }
 
-// rfc4895#section-3.1: the random number belongs to the verification tag of the same INIT or INIT ACK.
+// rfc4895#section-3.1: when INITs collide, an end uses the random number of the chunk whose tag it uses.
 #[test]
 fn a_simultaneous_open_derives_one_key() {
     for late in [0, 3, 12, 25] {

@@ -73,7 +73,7 @@ fn both_buffers_grow_with_a_reader_that_keeps_up_and_fall_back_in_a_pause() {
     assert_eq!(told(&mut pair, client), MIB, "after a minute without data");
 }
 
-/// A buffer takes no more of the budget than it leaves: 1 MiB of 2 MiB.
+/// Each endpoint has a budget of 2 MiB. A buffer takes at most half of it, in addition to its first MiB.
 #[test]
 fn a_budget_limits_both_buffers() {
     let (mut pair, [client, _]) = connected(&Config { buffer_budget: ByteCount::new(2 * MIB), ..auto() });

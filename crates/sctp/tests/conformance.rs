@@ -260,7 +260,8 @@ fn a_forged_cookie_does_not_harm_an_established_association() {
     assert_eq!(s.server_gets(s.to_server, &[data(s.tsn, 0, b"x")]), ["SACK"]);
 }
 
-// E-I-6-6; rfc9260#section-3.3.10.8: the peer reports an unknown parameter of our INIT ACK behind the cookie.
+// E-I-6-6; rfc9260#section-3.3.10.8: behind its COOKIE ECHO, the peer sends an ERROR about an unknown
+// parameter of our INIT ACK.
 #[test]
 fn a_cookie_echo_with_an_error_behind_it_is_accepted() {
     let mut pair = Pair::new(1, &Config::default());

@@ -137,7 +137,8 @@ fn one_way_delays_reach_the_congestion_control() {
     assert!(one_way > 2 * round_trips, "{one_way} and {round_trips}");
 }
 
-// A peer that does not announce the chunks gets none. A receiver without timestamps reports no delays.
+// A peer that does not announce the chunks with timestamps and delays gets none. A receiver without
+// timestamps reports no delays.
 #[test]
 fn delays_need_both_ends() {
     let (plain, stamped) = (cmt(), Config { timestamps: Timestamps::Chunk, ..cmt() });

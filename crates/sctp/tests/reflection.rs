@@ -36,8 +36,8 @@ fn scene(config: &Config) -> Scene {
 }
 
 impl Scene {
-    /// Delivers a packet from this source to the server. Returns its length, the bytes that the server sends
-    /// to the victim, and the chunks to other hosts. Heartbeats to the victim do not count.
+    /// Delivers a packet from this source to the server. Returns the length of the packet, the bytes that the
+    /// server sends to the victim, and the chunks to other hosts. Heartbeats to the victim do not count.
     fn server_gets(&mut self, src: IpAddr, chunks: &[Chunk<'_>]) -> (usize, usize, Vec<String>) {
         let bytes = packet(5001, 5002, self.tag, chunks);
         let before = self.pair.sent.len();

@@ -72,9 +72,10 @@ const MEMORY: u64 = 1 << 20;
 /// arrival: a sender that misses a chunk in them can conclude that the chunk has not arrived.
 #[derive(Debug)]
 pub(super) struct Lean {
-    /// First and last TSN of runs that arrived in order, the oldest run first.
+    /// The last arrivals, the oldest first. An arrival is the first and the last TSN of a run of TSNs that
+    /// arrived in order.
     recent: VecDeque<(u64, u64)>,
-    /// Number of forgotten arrivals, older than `recent`.
+    /// Number of forgotten arrivals: all are older than those in `recent`.
     forgotten: u64,
     /// A SACK has reported the last arrival, which is not extended any more.
     closed: bool,

@@ -106,7 +106,7 @@ impl SackPolicy {
         self.source = source;
         self.packet.forward = true;
         self.packet.stale |= stale;
-        // The FORWARD TSN may close a gap: the SACK is not delayed (`rfc9260#section-6.7`), on any path.
+        // The FORWARD TSN may close a gap: the SACK is not delayed (`rfc9260#section-6.7`), even with DAC.
         self.packet.urgent |= gap;
     }
 
@@ -116,7 +116,7 @@ impl SackPolicy {
     pub(super) fn packet_done(&mut self, now: Instant, lean: Option<&Lean>, fixed: usize) -> bool {
         let packet = std::mem::take(&mut self.packet);
         let forward_only = packet.forward && !packet.data;
-        // DAC counts packets with data: the SACK counts as this number of missing reports.
+        // With DAC only packets with data count: the peer takes their number for missing reports.
         if !(forward_only && self.dac) {
             self.packets = self.packets.saturating_add(1);
         }
@@ -127,7 +127,8 @@ impl SackPolicy {
             || (packet.stale && forward_only)
             || (enough && !waits)
             || !self.started
-            // DAC: gaps are normal with several paths, and the SACK reports the number of packets.
+            // With DAC no gap causes a SACK at once: gaps are normal with several paths, and the SACK reports
+            // the number of packets.
             || (disorder && !self.dac && lean.is_none());
         self.started = true;
         if at_once {

@@ -330,7 +330,8 @@ impl Sender {
         let by_time = self.detects_by_time();
         let chunk = &mut self.out[i];
         if by_time {
-            // This may be an older SACK that was delayed: a chunk that it does not report is not lost yet.
+            // The SACK may be an older one that was delayed, and the chunk may have arrived. So loss
+            // detection counts the chunk as sent now.
             chunk.sent_at = now;
         }
         chunk.state = ChunkState::InFlight;

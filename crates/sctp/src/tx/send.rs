@@ -101,7 +101,7 @@ impl Sender {
     fn plan(&mut self, paths: &mut Paths, departing: Option<PathId>) -> Option<Plan> {
         self.control.as_ref()?;
         if self.has_expired(paths) {
-            return None; // `wake` abandons the message
+            return None; // until `wake` has abandoned the message
         }
         if self.peer.has_lost()
             && let Some(plan) = self.next_lost(paths)

@@ -35,7 +35,7 @@ fn a_send_buffer_is_twice_what_is_in_flight_within_the_budget() {
     assert_full_at(fill(&mut rig), 2 * first);
     send_all(&mut rig);
     // The first MiB is outside of the budget of 4 MiB. A buffer of 4 MiB would take 3 MiB of it, but no
-    // buffer takes more of the budget than it leaves.
+    // buffer takes more of the budget than it leaves for the other buffers.
     assert_full_at(fill(&mut rig), 3 * MIB);
 
     send_all(&mut rig);
