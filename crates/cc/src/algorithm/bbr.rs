@@ -20,25 +20,25 @@
 //!           REFILL     g = 1      k = 2      for a round trip; b and l are forgotten
 //!           UP         g = 1.25   k = 2.25   until the rate no longer grows or d > 0.02 x; h grows by M, 2 M, 4 M ...
 //!           ProbeRTT   g = 1      k = 0.5    for 200 ms, every 5 s
-//! loss    h = max(x, 0.7 min(B r, window))   if d > 0.02 x in REFILL or UP
+//! loss    h = max(x, 0.7 min(B r, window))   if d > 0.02 x for a packet sent in REFILL or UP
 //!         b = max(rate of the last round trip, 0.7 b)     after a round trip with loss in other states
 //!         l = max(bytes of the last round trip, 0.7 l)
 //! undo    spurious losses: window, b, l and h as before them; back to Startup, or to REFILL, if they ended
 //!         Startup or UP
 //! ```
 //!
-//! After a probe that lost too much, the next UP ends as soon as h bytes are in flight. If that one loses
-//! little, REFILL follows at once.
+//! After a probe with d > 0.02 x, the next UP ends as soon as h bytes are in flight. If this UP has d ≤ 0.02
+//! x, the next REFILL begins when the packets of this UP are acknowledged.
 //!
 //! Deviations from the draft:
 //!
 //! - The loss rate d/x is computed for acknowledged packets, not for each lost packet.
 //! - An acknowledgement that reports losses is one loss event.
 //! - A mark (ECN) has the effect of a loss rate above the threshold.
-//! - After a timeout the window grows from one segment by the bytes acknowledged. Only a timeout that the
-//!   transport finds spurious restores it.
-//! - What was saved at the first loss of a recovery is kept until it ends; the draft saves in each round
-//!   trip.
+//! - After a timeout the window grows from one segment by the bytes acknowledged. The window from before
+//!   returns only if the transport finds that the timeout was spurious.
+//! - The values that an undo restores are saved at the first loss of a recovery; the draft saves them in
+//!   each round trip.
 //! - Hashes of the time and of the bytes delivered replace random numbers.
 
 mod bounds;

@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! a_P = q_P/Σ q_i,   q = (y/max y_i)^(k m),   y = √L/r,   k = 10
-//! slow start   c_P = c_P + a_P i                  i: what a lone window grows by now
+//! slow start   c_P = c_P + a_P i                  i: growth of a lone flow's window at this step
 //! avoidance    c_P = c_P + a_P² i (1 - w/(a_P L))/(1 - w/L),   w = c_P/M
 //! loss         s_P = max(c_P - c_P/2, 2 M, 4 M a_P)
 //! first loss   L = max(segments so far, 3/8 (w/a_P)²),   m = 0
@@ -20,10 +20,10 @@
 //! mean RTT over the intervals. The newest interval has the weight g = 1/8, or g/m while there are few
 //! intervals. The current interval enters the means once it is longer than L.
 //!
-//! Braid gives a path that had no loss so far the y of the best path: how much the path carried depends more
-//! on its window than on its quality. It does the same when the current interval is 8/m times as long as the
-//! mean. This is unlikely to be chance, so the mean is out of date. Until a loss the window then grows by
-//! a_P c_P per round.
+//! Braid gives a path without a loss so far the y of the best path, because the number of segments that it
+//! carried depends more on its window than on its quality. It does the same when the current interval is 8/m
+//! times as long as the mean. This is unlikely to be chance, so the mean is out of date. Until a loss the
+//! window then grows by a_P c_P per round.
 //!
 //! The first interval of a path is mostly its slow start, about two windows long, and is no measurement. So
 //! after the first loss L is at least 3/8 (w/a)². This is the interval of a path that always loses at a
@@ -46,7 +46,7 @@
 //! perfect pooling, which uses the best path only, but then the noise of two estimates decides, and the flow
 //! switches between paths. In the set-up of paper 000 at 100 Mbit/s (RED, 8 to 12 runs), a plain flow that
 //! shares one of two paths with the association gets 80.7 ± 0.6 Mbit/s beside CMT/RP and 82.4 ± 1.9 beside
-//! Braid. With k = 6 and 8 it gets no more than beside CMT/RP.
+//! Braid. With k = 6 and 8 the plain flow gets no more than beside CMT/RP.
 //!
 //! Throughput: paths without other traffic have equal shares once they are equally full, and a window that
 //! grows slowly still fills a queue in the end. The shares balance themselves: a smaller share means fewer
@@ -126,8 +126,8 @@ impl Interval {
     }
 }
 
-/// Length of an interval without a loss, in mean intervals, above which the mean is out of date. If losses
-/// are independent, one interval in 3000 is as long.
+/// Length of an interval without a loss, in mean intervals, above which the mean is out of date (for m = 1).
+/// If losses are independent, one interval in 3000 is as long.
 const SURPRISE: f64 = 8.0;
 
 impl Quality {

@@ -19,7 +19,7 @@
 //! (r/p)^(3/4) segments (`rfc9438#section-5.1`), and a flow of Reno a window proportional to √(α/p). So C κ⁴
 //! and α κ² make the mean window and the rate κ times as large. The decrease stays that of one flow.
 //!
-//! Slow start is that of CUBIC: windows that double in each round trip also double together, and the initial
+//! Slow start is that of CUBIC: if each window doubles in a round trip, so does their sum, and the initial
 //! windows of three paths do not exceed the ten packets of `rfc6928`. A single path equals CUBIC.
 
 use crate::{CongestionControl, CubicKnobs, Setup};

@@ -76,7 +76,7 @@ struct Memory {
     epoch: Option<Epoch>,
 }
 
-/// State of a path, and its state before the last fast retransmission, which a spurious loss restores.
+/// State of a path, and its state before the last loss, which is restored if that loss was spurious.
 #[derive(Clone, Copy, Debug, Default)]
 struct Undoable {
     now: Memory,

@@ -150,7 +150,7 @@ impl DelayPolicy for LedbatPp {
             window.cwnd = (window.cwnd + each * ack.acked.as_f64()).max(2.0 * m);
         }
         if each < 0.0 {
-            // Below ssthresh, slow start would raise the window again.
+            // With a window below ssthresh, slow start would raise the window again.
             let below = ByteCount::new(window.cwnd as u64);
             window.ssthresh = window.ssthresh.map(|s| s.min(below));
         }

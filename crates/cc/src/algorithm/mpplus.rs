@@ -41,12 +41,13 @@
 //! mean use the same gain, the least G among them. A slower path keeps more of its own gain, up to all of it
 //! at half the mean rate. Otherwise a path with a large window would need too long to reach its share.
 //!
-//! **The pacing.** If SACKs return on the path of the data that they acknowledge, a SACK of a short path
-//! overtakes those of a long path and acknowledges a part of its window at once. Without pacing the long path
-//! answers with a burst. The first packets of the burst meet the queue of other flows, but the packets of the
-//! short path behind the burst meet all of it. These delays differ by more than 2 τ T, so that the short path
-//! yields until it is nearly starved. A mean over all delays of a round trip does not help, because the
-//! packets do meet different queues. So the paths are always paced, even without the transport's option.
+//! **The pacing.** If SACKs return on the path of the data that they acknowledge, a SACK on a short path
+//! overtakes the SACKs on a long path and acknowledges a part of the long path's window at once. Without
+//! pacing the long path answers with a burst. The first packets of the burst wait only for the packets of
+//! other flows, but a packet of the short path behind the burst waits for the whole burst, too. These delays
+//! differ by more than 2 τ T, so that the short path yields until it is nearly starved. A mean over all
+//! delays of a round trip does not help, because the packets of the two paths find different queues. So the
+//! paths are always paced, even without the transport's option.
 //!
 //! **Other rules.** With G/n all paths together grow as one flow of LEDBAT++. One more segment lengthens the
 //! queue by (b + T)/w. Without the factor T/(T + b), a path whose base delay exceeds its target would
@@ -55,8 +56,8 @@
 //!
 //! Limits: a constant standing queue, such as that of a sender faster than the link, counts as a longer route
 //! after ten drains. After a change to a route longer by more than the target, the path stays at two packets
-//! until ten drains are over. Two associations drain at different times: the later one measures the base
-//! delay only while the other drains.
+//! until ten drains are over. Two associations drain at different times: the one that began later measures
+//! the base delay only while the other one drains.
 
 use units::{ByteCount, Instant, Span};
 
@@ -133,7 +134,7 @@ struct Memory {
 /// Rounds of a drain: one in which the bytes in flight leave, and two with an empty queue.
 const ROUNDS: u32 = 3;
 
-/// Longest drain, in RTTs of the slowest path: one path may begin a round after the others.
+/// Longest drain, in RTTs of the slowest path: one path may begin its drain a round after the others.
 const PATIENCE: u64 = 5;
 
 /// How much slower the path is than the mean of the coupled paths: x̄/x_P - 1, from -1 to 1.

@@ -6,11 +6,11 @@
 //!
 //! ```text
 //! avoidance   c = c + N M M/c     for each ACK of TCP; N M for each full window of SCTP
-//! loss        s = c - c/(2 N)     no less than standard, and of what was in flight in TCP
+//! loss        s = c - c/(2 N)     at least the standard lower bound
 //! ```
 //!
-//! The lower bound of s is the standard one; in TCP the flight size replaces c in the equation of the loss.
-//! Slow start is standard, and N = 1 equals the standard control.
+//! In TCP the flight size replaces c in the equation of the loss. Slow start is standard, and N = 1 equals
+//! the standard control.
 
 use units::ByteCount;
 

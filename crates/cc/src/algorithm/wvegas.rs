@@ -5,15 +5,15 @@
 //!
 //! Source: Cao, Xu, Fu, "Delay-based Congestion Control for Multipath TCP", ICNP 2012, and
 //! draft-xu-mptcp-congestion-control-05. The window is updated once per round trip. r̄ is the mean RTT of the
-//! round, b the least RTT measured, w the window in packets, s ssthresh in packets, and q₀ the least q > 0
-//! since the last drain:
+//! round, b the least RTT measured, w the window in packets, s ssthresh in packets, and q₀ the least queueing
+//! delay above 0 since the last drain:
 //!
 //! ```text
 //! d = w (r̄ - b)/r̄                                      packets in the queue
 //! slow start   d > 1:   w = min(w, w b/r̄ + 1),  s = min(s, w - 1);    else that of the transport
 //! avoidance    d >= α:  α = max(2, 10 y_P/Σ y),  y = w/r̄
 //!              d > α:   w = w - 1;     d < α:   w = w + 1
-//! drain        q = r̄ - b > 0, q₀ the least such:  q >= 2 q₀:  w = w b/(2 r̄), and q₀ begins anew
+//! drain        q = r̄ - b >= 2 q₀:  w = w b/(2 r̄), and q₀ is forgotten
 //! ```
 //!
 //! w is at least 2, and α begins at 2. In a round of fewer than three samples the window grows by one packet,

@@ -56,7 +56,7 @@ impl Bounds {
         self.saved = (self.long_term, self.short_term, self.rate);
     }
 
-    /// Raises the bounds to the saved ones at least, because the losses were spurious.
+    /// Raises each bound to at least its saved value, because the losses were spurious.
     pub(super) fn restore(&mut self) {
         let (long_term, short_term, rate) = self.saved;
         self.long_term = self.long_term.max(long_term);
@@ -108,7 +108,7 @@ impl Bounds {
         }
     }
 
-    /// The most bytes that a sample of the current round trip delivered.
+    /// The largest number of delivered bytes in a sample of the current round trip.
     pub(super) fn latest_delivered(&self) -> ByteCount {
         self.latest.delivered
     }

@@ -270,19 +270,20 @@ mod tests {
         // h = max(50 kB, 0.7 x the smaller of 40 kB and cwnd).
         assert_eq!((bbr.paths[0].state, bbr.paths[0].bounds.long_term), (State::Down, bytes(50_000)));
         let acked = w[0].cwnd.get();
-        // The window that BBR saved counts, whatever the transport remembers.
+        // BBR restores the window that it saved, even if the transport passes a smaller one.
         bbr.on_spurious_loss(&[path], 0, CongestionWindow::default(), &mut w);
         assert_eq!((bbr.paths[0].state, bbr.paths[0].bounds.long_term), (State::Refill, bytes(100_000)));
         [reduced, acked, w[0].cwnd.get()]
     }
 
-    // draft-ietf-ccwg-bbr, "Modulating cwnd in Loss Recovery": not fast recovery but h reduces cwnd.
+    // draft-ietf-ccwg-bbr, "Modulating cwnd in Loss Recovery": fast recovery itself does not reduce
+    // cwnd, but h does.
     #[test]
     fn spurious_fast_recovery_restores_the_window_that_the_bound_reduced() {
         assert_eq!(undo_in_up(LossKind::FastRetransmit), [80_000, 50_000, 80_000]);
     }
 
-    // The timeout leaves a segment, and the acknowledgement the least window of four.
+    // The timeout sets cwnd to one segment; the acknowledgement raises it to the least window of four.
     #[test]
     fn spurious_timeout_restores_the_window_before_it() {
         assert_eq!(undo_in_up(LossKind::Timeout), [1000, 4000, 80_000]);
@@ -307,7 +308,7 @@ mod tests {
     fn spurious_losses_that_ended_startup_return_to_startup_also_after_probe_rtt() {
         for probing in [false, true] {
             let mut flow = flow(State::Startup);
-            // Six acknowledgements with losses in a round trip; the next one ends it.
+            // Six acknowledgements report losses in one round trip; the seventh ends the round trip.
             for _ in 0..7 {
                 assert_eq!(flow.state, State::Startup);
                 let prior = flow.delivered.get();
@@ -333,7 +334,8 @@ mod tests {
         assert_eq!(flow.bounds.short_term, ByteCount::MAX, "the round trip is not over");
         let prior = flow.delivered.get();
         lose(&mut flow, prior);
-        // b = max(1 MB/s, 0.7 x 1 MB/s), l = 0.7 x 82 kB: the window, and 2 kB that exceeded the rate.
+        // b = max(1 MB/s, 0.7 x 1 MB/s), l = 0.7 x 82 kB: the window was 2 B r + e with B r =
+        // 40 kB, e = 2 kB.
         assert_eq!((flow.bounds.rate, flow.bounds.short_term), (1e6, bytes(57_400)));
         assert_eq!(flow.undo(), bytes(80_000));
         assert_eq!((flow.bounds.rate, flow.bounds.short_term), (f64::INFINITY, ByteCount::MAX));

@@ -33,9 +33,9 @@ const MIN_RTT_LIFE: Span = Span::from_secs(10);
 #[derive(Debug, Default)]
 pub(super) struct MinRtt {
     least: Option<(Span, Instant)>,
-    /// The least RTT since the last probe.
+    /// The least RTT since the last ProbeRTT.
     recent: Option<(Span, Instant)>,
-    /// No lower RTT was measured during the interval between two probes.
+    /// No lower RTT was measured for `probe_rtt_interval`.
     pub(super) expired: bool,
 }
 
@@ -76,7 +76,7 @@ impl MinRtt {
 /// Round trips for which the aggregation is kept.
 const AGGREGATION_ROUNDS: usize = 10;
 
-/// Bytes acknowledged faster than at the bandwidth, after a link or the receiver delayed acknowledgements.
+/// Bytes acknowledged in excess of the bandwidth, because a link or the receiver delayed acknowledgements.
 #[derive(Debug, Default)]
 pub(super) struct Aggregation {
     began: Instant,

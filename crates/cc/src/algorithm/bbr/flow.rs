@@ -121,7 +121,7 @@ pub(super) enum Acks {
 #[derive(Debug)]
 pub(super) struct Cycle {
     pub(super) acks: Acks,
-    /// A probe caused the losses that are reported now, and they may still end it or lower the bound.
+    /// A probe caused the losses that are reported now: they may end the probe or lower the long-term bound.
     pub(super) sampling: bool,
     /// Time at which DOWN began.
     pub(super) began: Instant,
@@ -189,10 +189,10 @@ pub(super) struct Flow {
     pub(super) saved: Option<ByteCount>,
     /// The window before the current recovery, and the state that its losses ended.
     pub(super) undo: (ByteCount, Option<Left>),
-    /// Losses are being repaired: what was saved at the first one is kept.
+    /// Losses are being repaired: the values saved at the first of them are kept.
     pub(super) repairing: bool,
-    /// ProbeRTT: bytes delivered at its beginning, and those that were then delivered or in flight at its
-    /// end. Packets sent in between are application-limited.
+    /// ProbeRTT: bytes delivered at its beginning, and bytes delivered or in flight at its end. Packets sent
+    /// between the two are application-limited.
     pub(super) slow: (ByteCount, ByteCount),
     /// No data was acknowledged since the last idle time.
     pub(super) restarted: bool,
@@ -268,7 +268,7 @@ impl Flow {
         show("pacing_rate", self.rate * 8.0);
     }
 
-    /// The largest excess of acknowledged bytes: of the last 10 round trips, in Startup of the last one.
+    /// The largest excess of acknowledged bytes in the last 10 round trips; in Startup, in the current one.
     pub(super) fn extra_acked(&self) -> f64 {
         self.extra.get(self.rounds.count, if self.full.reached { 10 } else { 1 })
     }

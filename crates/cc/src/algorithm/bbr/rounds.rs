@@ -2,7 +2,7 @@
 
 use units::ByteCount;
 
-/// Counts round trips: one ends with the acknowledgement of a packet that was sent after it began.
+/// Counts round trips. A round trip ends when a packet that was sent after its beginning is acknowledged.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
     pub(super) count: u64,
@@ -31,7 +31,7 @@ impl Rounds {
 /// Round trips without growth after which the path is full.
 const FULL_ROUNDS: u32 = 3;
 
-/// Least growth of the delivery rate in a round trip that counts as growth.
+/// Factor by which the delivery rate must rise in a round trip to count as growing.
 const GROWTH: f64 = 1.25;
 
 /// Detects that the delivery rate no longer grows.
