@@ -45,7 +45,8 @@ pub trait CongestionControl: Send + Debug {
         w: &mut [CongestionWindow],
     );
 
-    /// Reports that the last [`LossKind::FastRetransmit`] on path `p` was spurious: the data was only late.
+    /// Reports that the last loss on path `p` was spurious: the data was only late. A transport that detects
+    /// spurious timeouts reports them, too.
     ///
     /// `window` is the window of the path before that loss (`rfc4015#section-3.2`).
     fn on_spurious_loss(
@@ -74,15 +75,16 @@ pub trait CongestionControl: Send + Debug {
         let _ = (now, all, p, w);
     }
 
-    /// What path `p` carried; `None` if nothing can be concluded from it, or if the controller does not
+    /// Returns what path `p` carried, for a later path between its addresses; `None` if the path may have
+    /// been congested or carried too little to measure, or if the controller does not
     /// [resume](crate::resumed).
     fn saved(&self, p: usize) -> Option<SavedPath> {
         let _ = p;
         None
     }
 
-    /// Lets path `p`, which is new, resume what an earlier path between its addresses carried. If `p` was the
-    /// number of a removed path, the controller forgets what that path carried.
+    /// Lets the new path `p` begin near the rate of an earlier path between the same addresses, which carried
+    /// `saved`. If a removed path had the number `p`, the controller forgets its measurements of that path.
     fn resume(
         &mut self,
         now: Instant,
@@ -114,8 +116,8 @@ pub trait CongestionControl: Send + Debug {
         self.wants_rate_samples()
     }
 
-    /// The rate at which path `p` may send data, in bytes as the window counts them; `None`: not paced.
-    /// Called after each other call.
+    /// The rate at which path `p` may send bytes, as the window counts them; `None` if the path is not paced.
+    /// The transport calls this after each other call.
     fn pacing_rate(&self, p: usize) -> Option<BitRate> {
         let _ = p;
         None

@@ -73,7 +73,8 @@ impl<T: Copy + Ord> Recent<T> {
 /// The queueing delay of LEDBAT (`rfc6817#section-2.4.2`): the current delay minus the base delay.
 ///
 /// The current delay is the minimum of the latest delay samples. The base delay is the minimum over the
-/// latest minutes. A minute begins at a multiple of 60 s of the clock; the current minute is included.
+/// latest minutes in which delays were sampled, the current one included. A minute begins at a multiple of 60
+/// s of the clock.
 #[derive(Debug)]
 pub(crate) struct QueueingDelay {
     base: Recent<OneWayDelay>,

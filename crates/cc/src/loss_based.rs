@@ -2,9 +2,9 @@
 //!
 //! Sources: `rfc4960#section-7.2` and `rfc9260#section-7.2` for SCTP, `rfc5681#section-3.1`,
 //! `rfc5681#section-4.1` and `rfc3465#section-2` for TCP. The window before the SACK decides between slow
-//! start and congestion avoidance. If cwnd equals ssthresh, TCP is in congestion avoidance, as SCTP is if
-//! [`WindowPolicy::avoids_at_ssthresh`] says so. Otherwise SCTP is in slow start then, so that its first
-//! growth after a fast retransmission is by slow start.
+//! start and congestion avoidance. If cwnd equals ssthresh, TCP is in congestion avoidance, but SCTP is in
+//! slow start unless [`WindowPolicy::avoids_at_ssthresh`] is true. So the first growth of SCTP after a fast
+//! retransmission is by slow start.
 
 use units::{ByteCount, Instant};
 

@@ -2,13 +2,14 @@
 
 use units::{BitRate, ByteCount, Instant, Span};
 
-/// Delays packets so that they leave in pairs, as in Linux (`tcp_min_tso_segs`), and as those of an unpaced
-/// TCP do whose receiver acknowledges every second segment. Single packets would find more room in full
-/// queues than the pairs of others.
+/// A token bucket that lets the packets of a path leave in pairs.
 ///
-/// A pair leaves once the bucket holds all of it. The bucket holds the bytes of 1 ms more, so that a late
-/// timer costs no throughput. Bytes are counted as the congestion window counts them: packets that are not
-/// full leave in runs of two MTU.
+/// Linux sends pairs as well (`tcp_min_tso_segs`), and so does an unpaced TCP whose receiver acknowledges
+/// every second segment. Single packets would find more room in full queues than the pairs of other flows.
+///
+/// A pair leaves once the bucket holds two MTU. The capacity of the bucket is a pair plus the bytes of 1 ms,
+/// so that a late timer costs no throughput. Bytes are counted as the congestion window counts them: smaller
+/// packets leave in runs of two MTU.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     /// `None`: packets are not delayed.
@@ -27,7 +28,7 @@ const PER_BYTE: i128 = 8_000_000_000;
 /// Packets of one MTU that leave together.
 const PAIR: u64 = 2;
 
-/// The bucket holds a pair and what leaves in this time at the pacing rate. Host timers may be as late.
+/// The capacity of the bucket is a pair plus the bytes of this time. Timers of hosts may be as late.
 const SLACK: Span = Span::from_millis(1);
 
 impl Pacer {
@@ -113,7 +114,7 @@ mod tests {
         Instant::ZERO + Span::from_micros(n)
     }
 
-    /// Sends all that the pacer allows, `count` packets; returns the times.
+    /// Sends `count` packets, each as early as the pacer allows; returns the times.
     fn times(pacer: &mut Pacer, count: usize) -> Vec<Instant> {
         let mut now = Instant::ZERO;
         let send = |_| {
@@ -169,7 +170,7 @@ mod tests {
     fn a_new_rate_counts_from_its_own_time_on() {
         let mut pacer = pacer(BitRate::from_mbps(12));
         pacer.on_sent(us(0), MTU * 3);
-        // Half a packet at 12 Mbit/s, and three halves at 6 Mbit/s.
+        // The bucket gains half a packet at 12 Mbit/s, and then three halves at 6 Mbit/s.
         pacer.set_rate(us(500), Some(BitRate::from_mbps(6)), MTU);
         assert_eq!(pacer.ready_at(), Some(us(3500)));
     }

@@ -32,8 +32,8 @@ pub trait WindowPolicy: Send + Debug {
         let _ = (ack, at);
     }
 
-    /// True if congestion avoidance begins once the window equals ssthresh, in SCTP as in TCP. Otherwise SCTP
-    /// is still in slow start then (`rfc9260#section-7.2.1`).
+    /// True if SCTP is in congestion avoidance when cwnd equals ssthresh, as TCP is. If false, SCTP is in
+    /// slow start then (`rfc9260#section-7.2.1`).
     #[inline]
     fn avoids_at_ssthresh(&self) -> bool {
         false
@@ -46,7 +46,7 @@ pub trait WindowPolicy: Send + Debug {
         false
     }
 
-    /// Restores the state from before the last fast retransmission on path `p`, which was spurious.
+    /// Restores the state from before the last loss on path `p`, which was spurious.
     fn on_spurious_loss(&mut self, p: usize) {
         let _ = p;
     }
@@ -163,7 +163,8 @@ impl<'a> Snapshot<'a> {
         ByteCount::ceil_f64(self.initial_window().as_f64() / paths).max(self.segment())
     }
 
-    /// True if less than a segment of the window was unused before the SACK. Other windows must not grow.
+    /// True if less than a segment of the window was unused before the SACK. If false, the window
+    /// must not grow.
     pub fn was_used(&self, ack: &PathAck) -> bool {
         ack.flight_before + self.segment() > self.cwnd()
     }
@@ -182,7 +183,7 @@ impl<'a> Snapshot<'a> {
     }
 
     /// ssthresh after a loss that removes `part` of [`Self::used`], at least [`Self::least_ssthresh`]. The
-    /// removed bytes are rounded to the nearest whole number, halves to the even one.
+    /// removed bytes are rounded to the nearest whole number, ties to even.
     pub fn reduced_by(&self, part: f64) -> ByteCount {
         self.reduced_no_lower(part, self.least_ssthresh())
     }

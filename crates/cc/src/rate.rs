@@ -126,8 +126,8 @@ impl RateEstimator {
         self.app_limited.is_some()
     }
 
-    /// Processes the first acknowledgement of `bytes` whose latest transmission was at `sent_at`. An
-    /// acknowledgement of a `retransmitted` chunk is ambiguous and gives no RTT (Karn's rule).
+    /// Records that `bytes`, last sent at `sent_at`, are acknowledged for the first time. An acknowledgement
+    /// of a `retransmitted` chunk is ambiguous and gives no RTT (Karn's rule).
     pub fn on_delivered(
         &mut self,
         now: Instant,
@@ -268,7 +268,8 @@ mod tests {
         ack(&mut path, 40, &sent[1..4]);
         ack(&mut path, 50, &sent[4..8]);
         ack(&mut path, 60, &sent[8..12]);
-        // Three of the first burst and all of three more, in 30 ms; the send interval is 10 to 40 ms.
+        // The sample has three packets of the first burst and all of three more bursts, in 30 ms. The send
+        // interval is 10 to 40 ms.
         let sample = ack(&mut path, 70, &[sent[12], sent[13], sent[14], last]);
         assert_eq!((sample.delivered, sample.interval), (FULL * 15, ms(30)));
         assert_eq!(sample.rate, Some(BitRate::from_bps(4_000_000)));

@@ -14,11 +14,11 @@
 //!                               Normal: ssthresh = PipeSize/2
 //! ```
 //!
-//! PipeSize is what the path is known to hold: the bytes in flight before the jump, and those that were
-//! acknowledged since. A retreat sets cwnd to half of it.
+//! PipeSize is the number of bytes that the path is known to hold: the bytes in flight before the jump, plus
+//! the bytes acknowledged since. A retreat sets cwnd to half of it.
 //!
-//! The jump concerns cwnd only. The control below keeps its state, and growth is its own in all phases in
-//! which cwnd may grow.
+//! The jump changes only cwnd. The control to which careful resume is added keeps its state, and computes the
+//! growth in all phases in which cwnd may grow.
 
 use units::{BitRate, ByteCount, Instant, Span};
 
@@ -27,10 +27,10 @@ use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Sa
 /// Rounds in congestion avoidance of which the saved cwnd is the median: a single round may hold a burst.
 const ROUNDS: usize = 8;
 
-/// A saved cwnd below this number of initial windows is not worth a jump: slow start needs two round trips.
+/// Least saved cwnd for a jump, in initial windows: slow start reaches a smaller one in two round trips.
 const LEAST_WINDOWS: u64 = 4;
 
-/// Largest jump in bytes: half of the bandwidth-delay product of 1 Gbit/s at 250 ms.
+/// Largest jump in bytes: about half of the bandwidth-delay product of 1 Gbit/s at 250 ms.
 const MOST: ByteCount = ByteCount::new(16 << 20);
 
 /// Time for which the least RTT holds: routes change.
@@ -66,7 +66,8 @@ enum Phase {
     /// The initial window is being delivered. `left`: bytes of it that are not acknowledged. `least`: the
     /// least RTT of this phase.
     Reconnaissance { saved: SavedPath, left: ByteCount, least: Option<Span> },
-    /// The jump is being sent, until `until` at the latest. `ahead`: bytes in flight that were sent before.
+    /// The jump is being sent, until `until` at the latest. `ahead`: bytes in flight that were sent
+    /// before the jump.
     Unvalidated { pipe: ByteCount, ahead: ByteCount, until: Instant, rate: BitRate },
     /// The jump is sent, and `left` bytes of it are not acknowledged.
     Validating { pipe: ByteCount, left: ByteCount },
@@ -75,7 +76,8 @@ enum Phase {
 }
 
 impl Progress {
-    /// The phases after an acknowledgement. Changes cwnd where the phase says so.
+    /// Advances the phase after an acknowledgement, and changes cwnd if the phase requires it. `held`: a path
+    /// that may share the bottleneck is in recovery, so no jump may begin.
     fn acknowledged(
         &mut self,
         now: Instant,
@@ -140,7 +142,7 @@ impl Progress {
         }
     }
 
-    /// A loss or a mark: the path has not what the saved set says.
+    /// Processes a loss or a mark: the path cannot carry what was saved.
     fn lost(
         &mut self,
         now: Instant,
@@ -152,7 +154,8 @@ impl Progress {
         let timeout = kind == LossKind::Timeout;
         let measured = &mut self.measured;
         measured.given = None;
-        // In an outage a path has answered nothing for longer than a round trip when T3 expires.
+        // A timeout is a sign of congestion only if the last acknowledgement is at most one srtt old. In an
+        // outage it is older.
         if !timeout || path.srtt.is_some_and(|srtt| now.since(measured.last) <= srtt) {
             measured.loss = Some(now);
         }
@@ -189,7 +192,7 @@ impl CongestionControl for Resume {
         for ack in acked {
             let (p, path) = (ack.path, &before[ack.path]);
             let initial = self.setup.initial_window(path.mtu);
-            // Together, paths of one bottleneck would overflow it while one of them recovers.
+            // A jump would overflow the bottleneck that the path shares with a path in recovery.
             let shares =
                 |(q, other): (usize, &PathView)| q != p && path.may_share(q, other) && other.in_recovery;
             let held = before.iter().enumerate().any(shares);
@@ -281,10 +284,10 @@ impl CongestionControl for Resume {
     }
 }
 
-/// What a path delivers in a round trip.
+/// Measures the bytes that a path delivers in a round trip.
 #[derive(Clone, Debug, Default)]
 struct Measured {
-    /// Bytes of the last rounds in congestion avoidance, the latest at `next - 1`.
+    /// Bytes of the last rounds in congestion avoidance; the latest is at `(count - 1) % ROUNDS`.
     rounds: [ByteCount; ROUNDS],
     count: usize,
     /// Begin of the current round, its bytes, and whether the window was full in it.
@@ -293,7 +296,7 @@ struct Measured {
     full: bool,
     /// Half of cwnd in slow start.
     half: Option<ByteCount>,
-    /// The set that the path was given, until it proves wrong.
+    /// The saved values that the path resumed from, until they prove wrong.
     given: Option<SavedPath>,
     least: Option<(Instant, Span)>,
     /// Times of the last loss or mark, and of the last acknowledgement.
@@ -310,7 +313,7 @@ impl Measured {
             self.least = Some(old.filter(|&(_, least)| least <= rtt).unwrap_or((now, rtt)));
         }
         let cwnd = path.window.cwnd;
-        // Half of a paced window in flight fills it.
+        // Pacing keeps a part of the window back: a window half of which is in flight counts as full.
         self.full |= ack.flight_before * 2 >= cwnd;
         self.bytes += ack.acked;
         let begun = *self.begun.get_or_insert(now);
@@ -329,9 +332,9 @@ impl Measured {
         (self.begun, self.bytes, self.full) = (Some(now), ByteCount::ZERO, false);
     }
 
-    /// The saved set, or the one that the path was given if it carried too little to measure. None if
-    /// congestion preceded the last acknowledgement by less than a round trip: then the path may have failed
-    /// because it is congested.
+    /// Returns the values measured, or those that the path resumed from if it carried too little to measure.
+    /// `None` if congestion preceded the last acknowledgement by at most a round trip: then the path may have
+    /// failed because it is congested.
     fn saved(&self) -> Option<SavedPath> {
         self.carried().or(self.given)
     }
@@ -384,8 +387,8 @@ mod tests {
             Rig { control, view, now: Instant::ZERO }
         }
 
-        /// A rig with this saved set and the least RTT in milliseconds in reconnaissance, with 29,200 bytes
-        /// in flight once the initial window is acknowledged.
+        /// A rig that resumes from a saved cwnd and RTT. Its initial window is acknowledged with the RTT
+        /// `rtt_ms`, and 29,200 bytes are then in flight.
         fn after_reconnaissance(cwnd: u64, saved_ms: u64, rtt_ms: u64) -> Self {
             let mut rig = Rig::new();
             let (cwnd, rtt) = (ByteCount::new(cwnd), Span::from_millis(saved_ms));
@@ -509,7 +512,8 @@ mod tests {
         assert_eq!(rig.control.saved(0), None, "an outage after congestion may be congestion");
     }
 
-    // In an outage a path answers nothing for a whole RTO. A path that answered a moment ago lost packets.
+    // In an outage a path answers nothing for a whole RTO. If a path answered within the last round trip, a
+    // timeout means that it lost packets.
     #[test]
     fn a_timeout_while_acknowledgements_arrive_is_congestion() {
         let saves = |silence: u64| {

@@ -145,14 +145,14 @@ mod tests {
         assert_eq!(carried.or(0.0), 7.0, "nothing new");
     }
 
-    /// κ of path `own` among the paths of `set`.
+    /// κ of path `own` among the paths whose bits are set in `set`.
     fn share_among(own: usize, carried: &[f64], set: u32) -> f64 {
         share(own, carried.iter().copied().enumerate().filter(move |(path, _)| set >> path & 1 == 1))
     }
 
     proptest! {
         /// Each path may be coupled to others that share nothing with it. Then the bound holds nearly: the
-        /// most that was found in 300,000 draws is 1.034.
+        /// largest ratio found in 300,000 draws is 1.034.
         #[test]
         fn paths_that_are_coupled_to_more_than_their_bottleneck_carry_no_more(
             logs in prop::collection::vec(-5.0_f64..5.0, 2..6),

@@ -79,19 +79,19 @@ pub struct PathAck {
     pub rate: Option<RateSample>,
 }
 
-/// What a path carried.
+/// Measurements of a path, with which a later path between the same addresses may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SavedPath {
     /// Bytes that the path delivered in a round trip.
     pub cwnd: ByteCount,
-    /// The least round-trip time.
+    /// The least round-trip time of the path.
     pub rtt: Span,
-    /// Time from which on the set is too old.
+    /// Time after which the values are too old to use.
     pub until: Instant,
 }
 
 impl SavedPath {
-    /// Time after the last measurement for which a set may be used.
+    /// Time after the last measurement during which the values may be used.
     pub const LIFETIME: Span = Span::from_secs(3600);
 }
 
