@@ -32,7 +32,7 @@ fn delays(bench: &mut Bench, p: usize, rtt: u64) {
     bench.paths[p].in_recovery = false;
 }
 
-/// A path in congestion avoidance at 20 segments, with a base RTT of 20 ms, hence G = 1/6.
+/// Paths in congestion avoidance, each with a window of 20 segments and a base RTT of 20 ms, hence G = 1/6.
 fn steady(algorithm: Algorithm, n: usize) -> Bench {
     let mut bench = paths(algorithm, n);
     for p in 0..n {
@@ -296,7 +296,8 @@ fn round(bench: &mut Bench, p: usize, rtt: u64) {
 fn mpplus_paths_drain_together_and_return_to_their_windows() {
     let mut bench = steady(Algorithm::MpPlus, 2).put(1, 40 * M, 10 * M);
     later(&mut bench, 200);
-    // Half of the segments in flight without a queue: of 20 · 20/(20 + 50) and of 40 · 20/70 segments.
+    // Each window becomes half of what would be in flight without a queue: 20 · 20/(20 + 50) and 40 ·
+    // 20/70 segments.
     ack(&mut bench, 0, 1, 1000 * M, 70);
     close(segments(&bench, 0), 20.0 / 7.0);
     ack(&mut bench, 1, 1, 1000 * M, 70);
@@ -308,7 +309,7 @@ fn mpplus_paths_drain_together_and_return_to_their_windows() {
     for _ in 0..2 {
         round(&mut bench, 1, 20);
     }
-    // The slower path ends its third round: both paths return, as fast as data is acknowledged.
+    // Path 1 ends its third round: both paths return, by as much as is acknowledged.
     later(&mut bench, 300);
     ack(&mut bench, 1, 1000 * M, 1000 * M, 20);
     assert!(segments(&bench, 1) > 39.0);
@@ -332,8 +333,8 @@ fn mpplus_drain_ends_without_acks_of_one_path() {
     close(segments(&bench, 0), 20.0 / 7.0 + 1.0);
 }
 
-/// True if a path reduces its window at an RTT of 81 ms. Its base RTT is 20 ms, and its drains before had the
-/// least RTTs `bottoms`, in ms.
+/// True if a path reduces its window at an RTT of 81 ms. Its base RTT is 20 ms, and `bottoms` are the least
+/// RTTs of its earlier drains in ms.
 fn after_drains(bottoms: impl Iterator<Item = u64>) -> bool {
     let mut bench = steady(Algorithm::MpPlus, 1);
     let mut ms = 200;

@@ -1,5 +1,6 @@
-//! CMT/RP version 2, LIA, OLIA and BALIA by hand-worked vectors. M is the MTU. Avoidance grows once per
-//! window of acknowledged bytes, so that a step per segment appears multiplied by the window in segments.
+//! CMT/RP version 2, LIA, OLIA and BALIA by hand-worked vectors. M is the MTU. In avoidance a window
+//! grows once per window of acknowledged bytes: the expected step is the growth per segment times the
+//! window in segments.
 
 use crate::common;
 
@@ -44,7 +45,7 @@ fn close(found: f64, expected: f64) {
 
 #[test]
 fn rpv2_halves_the_total_rate_on_the_lossy_path() {
-    // x = 200, 100: d = max(1/2, 150/100) = 1.5 and max(1/2, 150/200) = 0.75.
+    // x = 200 on path 0 and 100 on path 1: d = max(1/2, 150/200) = 0.75 and max(1/2, 150/100) = 1.5.
     let bench = || two(Algorithm::CmtRpV2, [20, 20], [100, 200]);
     close(left(bench(), 1), 1.0);
     close(left(bench(), 0), 5.0);
@@ -118,8 +119,8 @@ fn olia() -> Bench {
 
 #[test]
 fn olia_moves_growth_to_the_best_path() {
-    // W = {1}, B = K = {2}: 20/900 - 1/(2·1·20) = -0.0028 and 10/900 + 1/(2·1·10) = 0.0611 for each segment.
-    // On path 2, 40 segments are already acknowledged, more than the window of 10 that a step needs.
+    // W = {0}, B = K = {1}: 20/900 - 1/(2·1·20) = -0.0028 and 10/900 + 1/(2·1·10) = 0.0611 for each segment.
+    // On path 1, 40 segments are already acknowledged, more than the window of 10 that a step needs.
     let mut first = olia();
     first.full_ack(0, 10 * M);
     close((first.cwnd(0) as f64 - (20 * M) as f64) / M as f64, -0.00278 * 20.0);
@@ -139,13 +140,14 @@ fn olia_moves_no_growth_if_the_path_with_the_largest_window_is_the_best() {
 
 #[test]
 fn olia_remembers_the_bytes_between_two_losses() {
-    // One loss on path 2 changes nothing: l is the larger of the bytes acknowledged before and after it.
+    // One loss on path 1 changes nothing: l is the larger of the bytes acknowledged before and after it.
     let mut bench = olia();
     bench.loss(1, LossKind::FastRetransmit);
     bench = bench.put(1, 10 * M, 4 * M);
     bench.full_ack(1, 10 * M);
     close((bench.cwnd(1) as f64 - (10 * M) as f64) / M as f64, 0.06111 * 10.0);
-    // After two losses in a row l is zero: path 1 with 15 segments is best, and growth follows the windows.
+    // After two losses in a row its l is zero: path 0 with l = 15 segments is the best and has the largest
+    // window, so that no growth moves.
     let mut bench = olia();
     bench.slack_ack(0, 5 * M);
     bench = bench.put(0, 20 * M, 4 * M);
@@ -158,8 +160,8 @@ fn olia_remembers_the_bytes_between_two_losses() {
 
 #[test]
 fn olia_selects_the_best_path_by_either_measure() {
-    // l is the number of bytes between losses, r the RTT. Path 2 has 3 times the l and 2 times the r of path
-    // 1, so 4.5 times its l²/r, but only 0.75 times its l/r²: each measure chooses another best path. The
+    // l is the number of bytes between losses, r the RTT. Path 1 has 3 times the l and 2 times the r of path
+    // 0, so 4.5 times its l²/r, but only 0.75 times its l/r²: each measure chooses another best path. The
     // path that is not `p` has the largest window.
     let shifted = |best, p: usize| {
         let mut knobs = Knobs::default();
@@ -193,7 +195,7 @@ fn balia_increase_and_decrease_follow_the_equations() {
     // Equal paths: each acknowledged packet adds 0.025 packets, and a loss halves the window.
     close(step(two(Algorithm::Balia, [10, 10], [100, 100]), 0), 0.025 * 10.0);
     close(left(two(Algorithm::Balia, [10, 10], [100, 100]), 0), 5.0);
-    // x = 300 and 100: a = 3 on path 2, the cut is 1.5/2, the step (1/4)² (1 + 3)/2 (4 + 3)/5.
+    // x = 300 and 100: a = 3 on path 1, the cut is 1.5/2, the step (1/4)² (1 + 3)/2 (4 + 3)/5.
     close(left(two(Algorithm::Balia, [30, 10], [100, 100]), 1), 2.5);
     close(left(two(Algorithm::Balia, [30, 10], [100, 100]), 0), 15.0);
     close(step(two(Algorithm::Balia, [30, 10], [100, 100]), 1), 0.0625 * 2.0 * 1.4);

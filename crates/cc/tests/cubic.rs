@@ -218,8 +218,8 @@ fn with_hystart(cwnd: u64, ssthresh: u64) -> Bench {
     Bench::with_knobs(Algorithm::Cubic, &setup, M, &knobs).put(0, cwnd * M, ssthresh * M)
 }
 
-// The first SACK after a loss may acknowledge many packets: in slow start the window would have back what it
-// lost.
+// The first SACK after a loss may acknowledge many packets: in slow start it would restore the window from
+// before the loss.
 #[test]
 fn under_sctp_cubic_is_in_congestion_avoidance_after_a_loss() {
     let plain = Bench::new(Algorithm::Cubic, &setup(GrowthRule::Rfc4960, 1)).put(0, 100 * M, 0);

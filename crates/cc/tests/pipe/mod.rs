@@ -1,6 +1,6 @@
 //! Flows with unlimited data over one drop-tail bottleneck. The receiver acknowledges each packet.
 //!
-//! A packet counts as lost after three acknowledgements of later packets of its flow, or after a second
+//! A packet counts as lost once the third or a later packet after it is acknowledged, or after a second
 //! without an acknowledgement. Lost packets are not retransmitted; there is always new data.
 
 use std::cmp::Reverse;
@@ -15,7 +15,7 @@ use units::{BitRate, ByteCount, Instant, Span};
 /// Bytes of data in a packet; the link carries nothing else.
 pub const SEGMENT: ByteCount = ByteCount::new(1460);
 
-/// Number of later packets that must be acknowledged before a packet counts as lost.
+/// A packet counts as lost once a packet sent at least this many packets later is acknowledged.
 const REORDERING: u64 = 3;
 
 const TIMEOUT: Span = Span::from_secs(1);
