@@ -57,7 +57,7 @@ const END: u32 = u32::MAX - 1;
 
 impl Agenda {
     /// Appends a connection to a queue, unless it is already in the queue.
-    #[inline(always)] // into the calls for each packet and message, where it is nearly always queued
+    #[inline(always)] // in the calls for each packet and message, the connection is nearly always in the queue
     pub fn enter(&mut self, turn: Turn, slot: u32) {
         let n = turn as usize;
         let entry = self.entry(slot);
@@ -72,7 +72,7 @@ impl Agenda {
         }
     }
 
-    #[cold] // with one connection nobody is before it
+    #[cold] // rare: another connection is in the queue
     fn follow(&mut self, last: u32, n: usize, slot: u32) {
         self.entries[last as usize].next[n] = slot;
     }

@@ -30,7 +30,7 @@ impl BufferBudget {
     }
 }
 
-/// What a buffer took from the budget.
+/// The bytes that a buffer took from the budget.
 #[derive(Debug)]
 pub(crate) struct Share {
     budget: Arc<BufferBudget>,
@@ -46,8 +46,7 @@ impl Share {
         self.bytes
     }
 
-    /// Grows to this number of bytes, but to no more than it leaves for all other buffers. Returns true if it
-    /// grew.
+    /// Grows to `bytes`, but to no more than it leaves for all other buffers. Returns true if it grew.
     pub(crate) fn grow(&mut self, bytes: u64) -> bool {
         if bytes <= self.bytes {
             return false;
@@ -60,7 +59,7 @@ impl Share {
         self.bytes > before
     }
 
-    /// Gives everything back.
+    /// Gives all bytes back to the budget.
     pub(crate) fn release(&mut self) {
         self.budget.0.fetch_add(std::mem::take(&mut self.bytes), Ordering::Relaxed);
     }

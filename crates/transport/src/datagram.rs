@@ -17,8 +17,9 @@ pub enum Ecn {
     CongestionExperienced = 3,
 }
 
-/// The authenticated peer that a packet is from or for, as a number of the guard between the endpoint and its
-/// sockets. An association has one channel for its whole life, and sees no packet of another one.
+/// The number by which the guard between an endpoint and its sockets names an authenticated peer.
+///
+/// An association has one channel for its whole life, and gets no packet of another channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Channel(pub u32);
 
@@ -82,15 +83,16 @@ impl Transmit {
 
 /// The sans-IO interface of a transport to a host of the simulator, or to a driver with sockets.
 ///
-/// **Change once, then call [`poll_transmit`](Self::poll_transmit) and [`poll_event`](Self::poll_event) until
-/// nothing is left, then sleep until [`poll_timeout`](Self::poll_timeout).** Time must not run backwards.
+/// **After each call that changes the endpoint, call [`poll_transmit`](Self::poll_transmit) and
+/// [`poll_event`](Self::poll_event) until nothing is left, then sleep until
+/// [`poll_timeout`](Self::poll_timeout).** Time must not run backwards.
 pub trait Endpoint {
     /// Identifies a connection or association.
     type Id: Copy;
     /// An event of a connection or association.
     type Event;
 
-    /// Processes a packet from the network. No bytes of a packet cause harm.
+    /// Processes a packet from the network, which may hold any bytes.
     fn handle(&mut self, now: Instant, datagram: Datagram<'_>);
     /// Writes the next packet into `buf` and returns its addresses; `None` if there is nothing to send now.
     fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit>;

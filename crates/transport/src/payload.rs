@@ -4,11 +4,11 @@ use crate::Octets;
 use bytes::Bytes;
 use units::ByteCount;
 
-/// User data: what a message carries. [`Payload::to_bytes`] reads it.
+/// User data of a message. [`Payload::to_bytes`] reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Payload {
-    /// A number of zero bytes that are never stored. Hidden, because only simulators and measuring tools
-    /// send them, and a packet from a socket never gives them.
+    /// A number of zero bytes that are never stored. Hidden, because only simulators and
+    /// measuring tools use it.
     #[doc(hidden)]
     Filler(u32),
     /// Stored bytes.

@@ -5,10 +5,11 @@
 //!                                             H: most bytes that the buffer held in that time
 //! ```
 //!
-//! A buffer that limits the sender is read once in each round-trip time, so that it doubles; then the network
-//! limits the sender, and the buffer is twice what is needed. Chunks that wait for missing ones count too,
-//! since unequal paths reorder. But a peer that sends only such chunks gains nothing by the second term.
-//! The size never falls while data arrives, since the peer was told of it.
+//! While the buffer limits the sender, the user reads a whole buffer in each round-trip time, so that the
+//! size doubles. Once the network limits the sender, the buffer is twice as large as needed. H includes
+//! chunks that wait for missing chunks, since unequal paths reorder. The second term bounds their effect: a
+//! peer that sends only such chunks gains nothing. The size never falls while data arrives, since it was
+//! advertised to the peer.
 //!
 //! Buffers of all connections of an endpoint grow out of one [`BufferBudget`].
 
@@ -20,8 +21,8 @@ use units::{Instant, Span};
 /// Least time over which the bytes are counted: timers of hosts make shorter counts uneven.
 const LEAST_PERIOD: Span = Span::from_millis(10);
 
-/// Pause after which the buffer has its first size again: idle associations of SCTP leave the budget to
-/// others.
+/// Time without data after which the buffer has its first size again, so that idle associations leave the
+/// budget to others.
 const REST: Span = Span::from_secs(60);
 
 /// Determines the size of a receive buffer that follows the transfer.
@@ -42,7 +43,7 @@ pub struct ReceiveTuning {
 }
 
 impl ReceiveTuning {
-    /// The tuning of a buffer that grows by `budget`; `None` if its size is fixed.
+    /// The tuning of a buffer that grows out of `budget`; `None` if its size is fixed.
     pub fn new(size: BufferSize, budget: &Arc<BufferBudget>) -> Option<Self> {
         let (first, most) = (size.first().get(), size.most().get());
         let share = Share::new(budget);
@@ -80,8 +81,8 @@ impl ReceiveTuning {
         self.share.grow(needed.saturating_sub(self.first)).then(|| self.first + self.share.bytes())
     }
 
-    /// Returns true if the user read a quarter of the buffer: it may soon limit the sender, and cannot grow
-    /// without a round-trip time.
+    /// Returns true if the user read a quarter of the first size in this period: the buffer may soon limit
+    /// the sender, but cannot grow without a round-trip time.
     pub fn lacks_rtt(&self) -> bool {
         self.read >= self.first / 4
     }

@@ -2,7 +2,7 @@
 
 use units::{Instant, Span};
 
-/// The rates of the last `N` round trips that count, in bytes/s.
+/// The delivery rates of the last `N` round trips that the caller [kept](Self::keep), in bytes/s.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundRates<const N: usize> {
     /// Time and byte count at the beginning of the present round trip; `None` before the first one.

@@ -5,12 +5,14 @@ use crate::buffer::BufferSize;
 use std::sync::Arc;
 use units::ByteCount;
 
-/// A send buffer of fixed size, or one that follows the transfer: as many unsent bytes wait as sent ones, so
+/// The size of a send buffer: fixed, or following the transfer.
+///
+/// A buffer that follows the transfer has room for as many unsent bytes as it holds bytes that were sent, so
 /// that the windows may double.
 #[derive(Debug)]
 pub struct SendBuffer {
     size: BufferSize,
-    /// Absent with a fixed size, and before [`Self::join`].
+    /// `None` if the size is fixed, and before [`Self::join`].
     share: Option<Share>,
 }
 
@@ -20,19 +22,19 @@ impl SendBuffer {
         SendBuffer { size, share: None }
     }
 
-    /// Lets a buffer that follows the transfer grow by `budget`.
+    /// Lets a buffer that follows the transfer grow out of `budget`.
     pub fn join(&mut self, budget: &Arc<BufferBudget>) {
         self.share = (self.size == BufferSize::Auto).then(|| Share::new(budget));
     }
 
-    /// The size, if `sent` bytes in the buffer were sent.
+    /// The size while the buffer holds `sent` bytes that were sent.
     pub fn size(&self, sent: ByteCount) -> ByteCount {
         let (size, share) = (self.size, self.share.as_ref().map_or(0, Share::bytes));
         (sent * 2).max(size.first()).min(size.most()).min(size.first() + ByteCount::new(share))
     }
 
-    /// Takes a share of the budget for `sent` bytes in the buffer that were sent, or gives it back if there
-    /// are none.
+    /// Takes a share of the budget while the buffer holds `sent` bytes that were sent; gives the share back
+    /// if there are none.
     pub fn tune(&mut self, sent: ByteCount) {
         let Some(share) = &mut self.share else { return };
         if sent.is_zero() {

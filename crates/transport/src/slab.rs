@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 /// in the order in which they became free, until their generations are used up. So the memory depends on the
 /// largest number of values that existed at the same time, not on the age of the slab.
 #[derive(Debug)]
-#[repr(C)] // what a lookup reads first
+#[repr(C)] // a lookup reads `slots` and `bits` first
 pub struct Slab<T> {
     slots: Vec<Slot<T>>,
     /// Number of low bits of an id that hold the slot; the other bits are the generation.
