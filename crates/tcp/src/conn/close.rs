@@ -23,7 +23,7 @@ impl Connection {
         self.sender.close();
     }
 
-    /// All our data and our FIN are acknowledged.
+    /// Changes the state once all our data and our FIN are acknowledged.
     pub(super) fn on_our_end(&mut self, now: Instant) {
         match self.phase {
             Phase::FinWait1 => self.phase = Phase::FinWait2,
@@ -33,7 +33,7 @@ impl Connection {
         }
     }
 
-    /// All of the peer's data and its FIN have arrived.
+    /// Changes the state once all of the peer's data and its FIN have arrived.
     pub(super) fn on_their_end(&mut self, now: Instant) {
         self.events.push(Event::PeerClosed);
         match self.phase {

@@ -12,7 +12,7 @@ use units::Instant;
 /// Result of processing a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Handled {
-    /// The connection processed or dropped it.
+    /// The connection processed or dropped the segment.
     Here,
     /// The segment must be answered with a reset, as if there were no connection.
     Refused,
@@ -211,7 +211,7 @@ impl Connection {
         } else {
             receiver.acks.at_once();
             if let Phase::TimeWait { until } = &mut self.phase {
-                // rfc9293#section-3.10.7.4, eighth: our ACK of its FIN was lost.
+                // rfc9293#section-3.10.7.4, eighth: our ACK of the peer's FIN was lost.
                 *until = now + self.local.config.time_wait;
             }
         }

@@ -198,7 +198,7 @@ impl Connection {
 
     /// Ends the connection now.
     fn end(&mut self, reason: CloseReason, reset: bool) {
-        // The application has no report of a connection that the peer opened and that was never established.
+        // The application was never told of a connection that the peer opened and that was not established.
         let unknown = matches!(self.phase, Phase::SynReceived { passive: true, .. });
         if !unknown && !matches!(self.phase, Phase::TimeWait { .. }) {
             self.events.push(Event::Closed { reason });

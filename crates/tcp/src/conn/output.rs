@@ -40,7 +40,7 @@ impl Connection {
             | Flags::PSH.when(plan.push && plan.len > 0)
             | Flags::FIN.when(plan.fin)
             | Flags::CWR.when(plan.reduced);
-        // A retransmitted segment may be too long for all SACK blocks.
+        // A retransmitted segment may leave no room for all SACK blocks.
         let room = self.sender.smss().saturating_sub(plan.len + 4) as usize / 8;
         self.begin(now, plan.start, flags, room, buf);
         self.sender.data().copy(plan.start, plan.len as usize, buf);

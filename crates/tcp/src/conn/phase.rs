@@ -35,20 +35,20 @@ pub(super) struct Retry {
 }
 
 impl Phase {
-    /// The user may send data.
+    /// True if the user may send data.
     pub(super) fn may_send(&self) -> bool {
         use Phase::{CloseWait, Established, SynReceived, SynSent};
         matches!(self, SynSent { .. } | SynReceived { .. } | Established | CloseWait)
     }
 
-    /// Both SYNs are acknowledged, and the connection has not ended.
+    /// True if both SYNs are acknowledged, and the connection has not ended.
     #[inline]
     pub(super) fn is_open(&self) -> bool {
         use Phase::{Closed, SynReceived, SynSent, TimeWait};
         !matches!(self, SynSent { .. } | SynReceived { .. } | TimeWait { .. } | Closed { .. })
     }
 
-    /// The peer has not closed its sending side.
+    /// True if the handshake is complete and the peer has not closed its sending side.
     #[inline]
     pub(super) fn receives_data(&self) -> bool {
         matches!(self, Phase::Established | Phase::FinWait1 | Phase::FinWait2)

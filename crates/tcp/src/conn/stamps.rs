@@ -33,7 +33,8 @@ impl Stamps {
         Timestamps { value: self.clock(now), echo: self.recent }
     }
 
-    /// The echoed time in milliseconds since the epoch; `None` if it is in the future or too long ago.
+    /// The echoed time in milliseconds since [`Instant::ZERO`]; `None` if it is in the future
+    /// or too long ago.
     #[inline]
     pub(super) fn echoed(&self, now: Instant, option: Timestamps) -> Option<u64> {
         let age = self.clock(now).wrapping_sub(option.echo);
@@ -67,7 +68,7 @@ impl Stamps {
         self.taken = now;
     }
 
-    /// True if the clock of a new incarnation is ahead of the old one's (`rfc6191#section-2`).
+    /// True if the SYN of a new connection has a later timestamp than the old one (`rfc6191#section-2`).
     pub(super) fn is_newer(&self, option: Timestamps) -> bool {
         (option.value.wrapping_sub(self.recent) as i32) > 0
     }

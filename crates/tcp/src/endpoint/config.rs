@@ -16,9 +16,9 @@ pub struct EndpointConfig {
     pub seed: u64,
     /// Whether the endpoint computes and verifies the checksum.
     pub checksum: Checksum,
-    /// Largest number of connections at a time. If there are half-open connections among them, a SYN for one
-    /// more connection is answered with a SYN cookie (`rfc4987#section-3.6`). The peer that acknowledges the
-    /// cookie replaces the oldest half-open connection. Otherwise the SYN is not answered.
+    /// Largest number of connections at a time. If one of them is half-open, a SYN for one more connection is
+    /// answered with a SYN cookie (`rfc4987#section-3.6`), and the connection of the peer that acknowledges
+    /// the cookie replaces the oldest half-open one. If none is half-open, the SYN is not answered.
     pub max_connections: usize,
     /// Options of the connections.
     pub config: Config,

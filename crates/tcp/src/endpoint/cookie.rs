@@ -39,7 +39,7 @@ const ECN: u32 = 1 << 5;
 struct Kept {
     /// Index into [`MSS`].
     mss: u8,
-    /// The options in [`STAMP_BITS`]; `None` without timestamps, and then none of these options is used.
+    /// The options in [`STAMP_BITS`]; `None` without timestamps: then none of these options is used.
     stamp: Option<u32>,
 }
 
@@ -100,7 +100,7 @@ impl Cookies {
         let period = period(now);
         let low = (period as u8) << 3 | kept.mss;
         let isn = Seq(self.mac(&ends, local.port, syn.header.seq, period, low) << 8 | u32::from(low));
-        // The clock is set back by less than a period of the bits, so that later timestamps are never older.
+        // The timestamp of the cookie is set back by at most 63 ms, so that no later timestamp is older.
         let clock = birth.clock_offset.wrapping_add((now.as_nanos() / 1_000_000) as u32);
         let back = kept.stamp.map_or(0, |bits| clock.wrapping_sub(bits) % (1 << STAMP_BITS));
         let birth = Birth { isn, clock_offset: birth.clock_offset.wrapping_sub(back) };

@@ -5,7 +5,7 @@ use sha2::Sha256;
 use std::net::IpAddr;
 use units::Instant;
 
-/// Draws initial sequence numbers (`rfc9293#section-3.4.1`, `rfc6528#section-3`): a clock, and a secret
+/// Draws initial sequence numbers (`rfc9293#section-3.4.1`, `rfc6528#section-3`): a clock plus a secret
 /// function of the two ends.
 pub(super) struct Births(Hmac<Sha256>);
 

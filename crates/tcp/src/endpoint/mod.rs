@@ -26,7 +26,7 @@ use units::Instant;
 /// Error: why a connection was not begun.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
-    /// No remote address is reachable from a local address.
+    /// No remote address is a unicast address of the family of a local address.
     #[error("no remote address is a unicast address of a kind that we have, too")]
     NoUsableAddress,
     /// The remote port is 0.
@@ -48,9 +48,9 @@ pub enum ConnectError {
 
 /// A TCP endpoint without I/O: packets in, packets out, and the time is an argument.
 ///
-/// **Change once ([`handle`], [`handle_timeout`], [`connect`], [`send`], [`receive`], [`shutdown`],
-/// [`abort`]), then call [`poll_transmit`] and [`poll_event`] until nothing is left, then sleep until
-/// [`poll_timeout`].** Time must not run backwards.
+/// **After each call that changes the endpoint ([`handle`], [`handle_timeout`], [`connect`], [`send`],
+/// [`receive`], [`shutdown`], [`abort`]), call [`poll_transmit`] and [`poll_event`] until nothing is left,
+/// then sleep until [`poll_timeout`].** Time must not run backwards.
 ///
 /// [`handle`]: Self::handle
 /// [`handle_timeout`]: Self::handle_timeout
@@ -136,8 +136,8 @@ impl Endpoint {
         Ok(self.slab.id(slot))
     }
 
-    /// True if there is a place for a new connection of the user or of a peer that proved its address. If
-    /// necessary, drops the oldest half-open connection (`rfc4987#section-3.4`).
+    /// Makes room for a connection of the user, or of a peer that proved its address; false if there is none.
+    /// If necessary, drops the oldest half-open connection (`rfc4987#section-3.4`).
     fn make_room(&mut self) -> bool {
         if !self.slab.has_room()
             && let Some(oldest) = self.slab.oldest_half_open()
@@ -161,7 +161,7 @@ impl Endpoint {
         }
     }
 
-    /// Processes a packet from the network. No bytes of a packet cause harm.
+    /// Processes a packet from the network, which may hold any bytes.
     pub fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
         let Datagram { src, dst, ecn, bytes, .. } = datagram;
         let Ok(segment) = Segment::parse(bytes, src, dst, self.local.checksum) else { return };

@@ -12,7 +12,8 @@ pub(super) struct Reply {
     pub(super) packet: PacketBuf,
 }
 
-/// The answer to a segment that belongs to no connection (`rfc9293#section-3.10.7.1`); `None` for a reset.
+/// The answer to a segment that belongs to no connection (`rfc9293#section-3.10.7.1`); `None` if the
+/// segment is a reset.
 pub(super) fn answer(segment: &Segment<'_>, ends: Ends, checksum: Checksum) -> Option<Reply> {
     let their = &segment.header;
     if their.flags.has(Flags::RST) {

@@ -24,7 +24,7 @@ struct Place {
     half_open: Option<u64>,
 }
 
-/// Slots beyond the limit, for half-open connections that were replaced and have a last packet to send.
+/// Slots beyond the limit, for replaced connections that wait in a queue of polls before they are removed.
 const SPARE: usize = 16;
 
 impl Connections {
@@ -37,7 +37,8 @@ impl Connections {
         self.slab.len() < self.limit && !self.slab.is_full()
     }
 
-    /// Stores a connection in a free slot and returns the slot; without one drops it and returns `None`.
+    /// Stores a connection in a free slot and returns the slot. Drops the connection and returns `None` if
+    /// no slot is free.
     pub(super) fn insert(&mut self, connection: Connection) -> Option<u32> {
         let (ends, half_open) = (connection.ends(), connection.is_half_open());
         self.begun += 1;
