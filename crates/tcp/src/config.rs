@@ -27,7 +27,7 @@ options! {
         initial_window: u32 = 10, "at least 1 segment" if |segments| segments > 0;
         /// Largest segment received and sent: user bytes and TCP options, without the 20 bytes of the TCP
         /// header. The value of the MSS option (`rfc9293#section-3.7.1`, `rfc6691`).
-        // Room for the options, and below the length field of IP.
+        // 88 bytes leave room for the options, and 65475 fit the length field of IP.
         mss: u16 as bytes = 1460, "88 to 65475 bytes" if |size| (88..=65_475).contains(&size);
         /// Retransmission timeout.
         rto: Rto = Rto::default();

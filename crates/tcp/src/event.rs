@@ -1,6 +1,6 @@
 //! Events and errors that an endpoint reports to its user.
 
-/// Identifier of a connection of an endpoint. Identifiers count up from zero and are not reused.
+/// Identifier of a connection of an endpoint. No later connection of the endpoint gets the same identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnId(pub u32);
 

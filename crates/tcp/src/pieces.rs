@@ -21,7 +21,7 @@ impl Piece {
     }
 }
 
-/// Adjacent pieces of stored bytes are joined while both are shorter than this, which saves memory.
+/// Stored bytes shorter than a quarter of this are appended to a piece shorter than this, which saves memory.
 const SMALL: usize = 2048;
 
 impl Pieces {
@@ -113,7 +113,7 @@ impl Pieces {
     }
 }
 
-/// Appends `next` to `payload`, or returns it if they should stay separate.
+/// Appends `next` to `payload`, or returns `next` if the two should stay separate.
 fn join(payload: &mut Payload, next: Payload) -> Option<Payload> {
     match (&mut *payload, next) {
         (Payload::Filler(n), Payload::Filler(more)) => match n.checked_add(more) {

@@ -36,7 +36,7 @@ impl Ranges {
         self.0.back().copied()
     }
 
-    /// From the last to the first.
+    /// The ranges from the last to the first.
     pub(crate) fn descending(&self) -> impl Iterator<Item = Range> {
         self.0.iter().rev().copied()
     }

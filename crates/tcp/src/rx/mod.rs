@@ -37,7 +37,8 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that expects position `next` first, the one after the SYN. Its buffer may grow by `budget`.
+    /// A receiver that expects position `next` first, the one after the SYN. Its buffer may grow
+    /// out of `budget`.
     pub(crate) fn new(next: u64, config: &Config, shift: u8, sack: bool, budget: &Arc<BufferBudget>) -> Self {
         let buffer = config.receive_buffer.first().get();
         Receiver {
@@ -134,7 +135,7 @@ impl Receiver {
     /// Stores data from position `from` on, which may be out of order.
     fn keep(&mut self, from: u64, data: Octets<'_>) {
         let range = Range { first: from, end: from + data.len() as u64 };
-        // If pieces have at least this mean size, the memory is in proportion to the buffer.
+        // With at most one piece for 64 bytes of the buffer, the memory is in proportion to the buffer.
         let limit = (self.window.buffer() / 64) as usize + 64;
         let crowded = self.data.len() >= limit || self.above.len() >= limit;
         if crowded && from != self.next && !self.above.touches(range) {

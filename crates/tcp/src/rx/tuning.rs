@@ -5,24 +5,24 @@ use std::sync::Arc;
 use transport::{BufferBudget, LeastRtt, ReceiveTuning};
 use units::{Instant, Span};
 
-/// The size of the buffer, and the round-trip time for which it is counted what is read.
+/// The size of the receive buffer, and the round-trip time in which the bytes read are counted.
 #[derive(Debug)]
 pub(super) struct Tuning {
     size: ReceiveTuning,
-    /// From the timestamps that segments with data echo. The least time counts: the others contain the pauses
-    /// of the sender.
+    /// Round-trip time from the timestamps that segments with data echo. The least one counts, since the
+    /// others include pauses of the sender.
     rtt: LeastRtt,
 }
 
 impl Tuning {
-    /// `None` if the size is fixed.
+    /// The tuning of a receive buffer; `None` if its size is fixed.
     pub(super) fn new(config: &Config, budget: &Arc<BufferBudget>) -> Option<Box<Self>> {
         let size = ReceiveTuning::new(config.receive_buffer, budget)?;
         Some(Box::new(Tuning { size, rtt: LeastRtt::default() }))
     }
 
     /// Counts data that arrived. `rtt`: age of the timestamp that it echoes. `span`: distance from the next
-    /// byte to be read to the last one that arrived, with the gaps, since the window limits it so.
+    /// byte to be read to the last one that arrived. It includes gaps, as the window does.
     pub(super) fn arrived(&mut self, now: Instant, rtt: Option<Span>, span: u64) {
         if let Some(rtt) = rtt {
             self.rtt.sample(now, rtt);

@@ -1,7 +1,9 @@
 //! The advertised receive window.
 
-/// The right edge of the window never moves left, and moves right by at least one MSS or half of the buffer
-/// (`rfc9293#section-3.8.6.2.2`).
+/// The receive window.
+///
+/// Its right edge never moves left. It moves right by at least one MSS or half of the buffer, whichever is
+/// less (`rfc9293#section-3.8.6.2.2`).
 #[derive(Debug)]
 pub(super) struct ReceiveWindow {
     buffer: u64,

@@ -42,8 +42,10 @@ fn a_syn_is_written_as_the_figure_says() {
         0x12, 0x34, 0x00, 0x50,  1, 2, 3, 4,  0, 0, 0, 0,  0xb0, 0x02, 0xff, 0xff,  0xb6, 0x7a, 0, 0,
         2, 4, 0x05, 0xb4,  1, 3, 3, 7,  1, 1, 4, 2,  1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 0,
     ];
-    // Pseudo header c000+0201+c633+6402+0006+002c = 1ec68; words of the segment 1234+0050+0102+0304+b002+ffff
-    // +0204+05b4+0103+0307+0101+0402+0101+080a+0001 = 1e31d + ..., folded and inverted.
+    // Pseudo header: c000+0201+c633+6402+0006+002c = 1ec68. Words of the segment:
+    // 1234+0050+0102+0304+b002+ffff +0204+05b4+0103+0307+0101+0402+0101+080a+0001 = 1e05c. The sum 3ccc4
+    // folds to ccc7, so the checksum is 3338. The test computes the sum again, and does not compare the
+    // checksum bytes in `expected`.
     let words =
         |bytes: &[u8]| -> u32 { bytes.chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum() };
     let mut without = expected;
@@ -91,7 +93,7 @@ fn unknown_options_are_passed_over_and_impossible_ones_refused() {
     assert_eq!(with(&[1, 1, 1, 253]), Err(SegmentError::Option));
 }
 
-/// Options without the alignment may be longer than the written options can be. Found by fuzzing `segment`.
+/// Options that are not aligned may hold more than aligned options can. Found by fuzzing `segment`.
 #[test]
 fn blocks_that_would_not_fit_when_aligned_are_dropped() {
     let mut bytes = vec![0; 20];

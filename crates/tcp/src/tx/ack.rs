@@ -17,7 +17,7 @@ pub(crate) struct Ack {
     pub(crate) window: u64,
     /// SACK blocks of the segment, as positions of the first byte and of the byte after the last.
     pub(crate) blocks: ArrayVec<(u64, u64), 4>,
-    /// Echoed timestamp (TSecr), in milliseconds since the epoch.
+    /// Echoed timestamp (TSecr), in milliseconds since [`Instant::ZERO`].
     pub(crate) echo: Option<u64>,
     /// The segment has neither data nor a FIN.
     pub(crate) bare: bool,

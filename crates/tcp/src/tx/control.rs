@@ -81,7 +81,7 @@ impl Sender {
         self.ask(now, flight, |control, views, windows| control.on_rule(views, 0, rule, windows));
     }
 
-    /// Reports new data acknowledged outside recovery. A control with rate samples gets each ACK of new data.
+    /// Reports newly acknowledged data: outside recovery, or always to a control that wants rate samples.
     pub(super) fn control_ack(&mut self, now: Instant, acked: u64, flight: u64, rtt: Option<Span>) {
         self.count_lost();
         let (lost, rate) = match &mut self.rate {

@@ -74,7 +74,7 @@ pub(crate) struct Sender {
     /// The next segment is sent regardless of the windows.
     forced: Option<Forced>,
     last_sent: Instant,
-    /// Number of segments in the current train, which may continue at the same time.
+    /// Number of segments in the current train, to which only segments sent at the same time are added.
     train: u64,
     /// The user's data did not fit completely, and [`Event::Writable`](crate::Event::Writable) was not
     /// reported since.
@@ -130,7 +130,7 @@ pub(crate) struct Negotiated {
 }
 
 impl Sender {
-    /// A sender before the handshake. Its buffer may grow by `budget`.
+    /// A sender before the handshake. Its buffer may grow out of `budget`.
     pub(crate) fn new(config: &Arc<Config>, budget: &Arc<BufferBudget>) -> Self {
         let mut buffer = SendBuffer::new(config.send_buffer);
         buffer.join(budget);

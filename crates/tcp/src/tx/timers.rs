@@ -114,7 +114,7 @@ impl Sender {
         self.start_persist(now);
     }
 
-    /// Starts the persist timer, if the peer's window blocks all data and nothing is in flight.
+    /// Starts the persist timer: the RTO, doubled for each earlier expiry, at most the largest RTO.
     pub(super) fn start_persist(&mut self, now: Instant) {
         let wait = self.rto.current() * (1 << self.timers.persisted.min(16));
         self.timers.persist = Some(now + wait.min(self.config.rto.max));

@@ -155,7 +155,7 @@ impl Rig {
         }
     }
 
-    /// Delivers the next segment and returns its acknowledgement.
+    /// Delivers the next segment, and passes its acknowledgement to the sender.
     fn arrive(&mut self) {
         let Some((_, start, end)) = self.arrivals.pop_front() else { return };
         self.held.insert((start, end));
@@ -306,7 +306,8 @@ fn largest_burst(pacing: bool) -> u64 {
     sums.into_values().max().unwrap() / SMSS
 }
 
-// A window of 60 segments in 40 ms or more: at twice the rate, a pair and 3 segments leave at once.
+// 60 segments in a round trip of at least 40 ms, at twice that rate: a pair and the 3 segments of 1 ms may
+// leave at once.
 #[test]
 fn with_the_option_pacing_a_window_is_spread_over_the_round_trip() {
     assert_eq!(largest_burst(false), 50);
