@@ -40,8 +40,8 @@ fn most_told(pair: &mut TcpPair, time: Span) -> u64 {
     most
 }
 
-/// A round trip of 200 Mbit/s is 2.5 MB. The queue of this wire has no end, so that the receive buffer limits
-/// the sender: it is twice what is read in the least round-trip time.
+/// At 200 Mbit/s the wire carries 2.5 MB in a round trip. Its queue is unlimited, so that the receive buffer
+/// limits the sender. The buffer is twice the bytes read in the least round-trip time.
 #[test]
 fn buffers_grow_until_the_network_limits_the_transfer() {
     // Without timestamps the receiver knows the round-trip time from the handshake.
@@ -100,7 +100,7 @@ fn data_above_a_gap_that_is_never_closed_does_not_let_the_buffer_grow() {
     assert_eq!(told >> 11, MIB >> 11, "{told} bytes");
 }
 
-/// A buffer takes at most half of what is left: 1 MiB of 2 MiB.
+/// A buffer takes at most half of the budget that is left, 1 MiB of 2 MiB. So it grows from 1 MiB to 2 MiB.
 #[test]
 fn a_budget_limits_the_buffer() {
     let budget = ByteCount::new(2 * MIB);

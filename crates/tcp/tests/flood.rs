@@ -67,8 +67,8 @@ fn transfers_both_ways(pair: &mut TcpPair) {
     assert_eq!(pair.received_bytes(Side::Client), 200_000);
 }
 
-/// The flood has ten times the limit of connections before the handshake, and again in each round trip of the
-/// handshake.
+/// The flood has ten times as many SYNs as the connection limit: before the handshake, and again every 5 ms
+/// during the handshake.
 #[test]
 fn a_client_connects_before_during_and_after_a_syn_flood() {
     for (n, config) in configs().into_iter().enumerate() {

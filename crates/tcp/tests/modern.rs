@@ -155,8 +155,8 @@ fn limited_transmit_enables_fast_retransmit() {
     }
 }
 
-/// In a recovery without further loss, the sender sends one segment for every two delivered. There is no
-/// silent half of the window with a burst behind it (`rfc6937#section-1`).
+/// In a recovery without further loss, the sender sends one segment for every two delivered. Without PRR, the
+/// sender is silent for half of the window, and then sends a burst (`rfc6937#section-1`).
 #[test]
 fn prr_sends_evenly_in_recovery() {
     let longest_silence = |prr| {

@@ -1,6 +1,7 @@
 //! One to four losses in one window, as in Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and
 //! SACK TCP", CCR 1996. The link has 0.8 Mbit/s and 100 ms, a segment has 1000 bytes, and each segment is
-//! acknowledged. Of a window of 15 segments (numbers 14 to 28), 14 is lost, then also 26 and 28, then 24.
+//! acknowledged. Of a window of 15 segments (numbers 14 to 28), segment 14 is lost, then also 28, then also
+//! 26, then also 24.
 
 use anabranch_tcp::{Config, DelayedAck, Payload, Variant};
 use testkit::{Fate, Side, TcpPair};
@@ -252,7 +253,7 @@ fn timeout_in_recovery_does_not_raise_ssthresh() {
         pair.on_wire(move |sent| {
             let number = u64::from(sent.offset - 1) / MSS;
             let data = sent.from == Side::Client && sent.len > 0;
-            // Either more holes than recovery can repair (one per round trip), or a retransmission is lost.
+            // NewReno has more holes than it can repair (one per round trip); SACK loses a retransmission.
             let hit = data
                 && match variant {
                     Variant::Sack => number == 20,
