@@ -79,7 +79,7 @@ pub enum ReConfigResult {
     RequestInProgress,
     /// 5: error, the request has a wrong number.
     BadSequenceNumber,
-    /// 6: in progress; the sender repeats the request later.
+    /// 6: in progress; the sender of the request repeats it later.
     InProgress,
     /// Any other value.
     Unknown(u32),

@@ -171,7 +171,7 @@ pub enum ChunkError {
         /// Type of the chunk.
         chunk_type: u8,
     },
-    /// A control chunk extends into zeros that are not stored. This crate writes no packet with one;
+    /// A control chunk extends into zeros that are not stored. This crate writes no packet with such a chunk.
     /// [`transport::PacketBuf::materialise`] stores the zeros, so that the packet can be decoded.
     #[error("control chunk type {chunk_type:#04x} reaches into zeros that are not stored")]
     ZerosInControl {
@@ -238,8 +238,8 @@ impl<'a> Chunk<'a> {
         Sack::decode(header[1], &chunk.head[HEADER_LEN..]).map(|sack| (sack, rest))
     }
 
-    /// Decodes any chunk without user data, except a SACK of which all bytes are stored
-    /// ([`Self::split_sack`]).
+    /// Decodes any chunk without user data, except PAD and a SACK of which all bytes are stored:
+    /// [`Self::split_first`] decodes these.
     #[inline(never)]
     fn control(chunk_type: u8, flags: u8, chunk: Octets<'a>) -> Result<Chunk<'a>, ChunkError> {
         let value = chunk.head.get(HEADER_LEN..).unwrap_or_default();
@@ -266,7 +266,7 @@ impl<'a> Chunk<'a> {
             PacketDrop::TYPE => PacketDrop::decode(flags, value).map(Chunk::PacketDrop),
             IForwardTsn::TYPE => IForwardTsn::decode(value).map(Chunk::IForwardTsn),
             ReConfig::TYPE => Some(Chunk::ReConfig(ReConfig::decode(value))),
-            // These types are not registered: a chunk that does not have our format is one of another
+            // These types are not registered: a chunk that does not have our format belongs to another
             // implementation.
             LedbatControl::TYPE if LedbatControl::decode(value).is_some() => {
                 LedbatControl::decode(value).map(Chunk::LedbatControl)
