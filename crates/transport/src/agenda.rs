@@ -57,7 +57,7 @@ const END: u32 = u32::MAX - 1;
 
 impl Agenda {
     /// Appends a connection to a queue, unless it is already in the queue.
-    #[inline(always)] // in the calls for each packet and message, the connection is nearly always in the queue
+    #[inline(always)] // in the calls for each packet: the connection is nearly always queued
     pub fn enter(&mut self, turn: Turn, slot: u32) {
         let n = turn as usize;
         let entry = self.entry(slot);

@@ -58,7 +58,7 @@ impl Pace {
         // This does not overflow for packets of at most 2 GB.
         let exact = bytes.get().saturating_mul(self.nanos).saturating_add(carry);
         if self.bytes == 1 {
-            return (Span::from_nanos(exact), 0); // most rates are round: no division
+            return (Span::from_nanos(exact), 0); // most rates divide 8 Gbit/s and need no division
         }
         (Span::from_nanos(exact / self.bytes), exact % self.bytes)
     }
