@@ -26,9 +26,9 @@ pub trait CongestionControl: Send + Debug {
 
     /// Processes a SACK. `acked` holds each path on which the SACK newly acknowledged bytes.
     ///
-    /// Called once per SACK; in TCP once per ACK of new data outside recovery. A controller that wants rate
-    /// samples also gets paths on which a SACK only reported losses, and in TCP each ACK that newly
-    /// acknowledges anything.
+    /// Called once per SACK; in TCP once per ACK of new data outside recovery and without ECE. A controller
+    /// that wants rate samples also gets paths on which a SACK only reported losses, and in TCP each ACK that
+    /// newly acknowledges anything.
     fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [CongestionWindow]);
 
     /// Processes a loss on path `p`. The transport reports a fast retransmission once per recovery.

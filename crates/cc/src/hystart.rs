@@ -1,9 +1,10 @@
 //! HyStart++: slow start ends before the queue of the bottleneck overflows (`rfc9406`).
 //!
-//! A round of a path ends when all bytes that were in flight at its beginning are acknowledged. If the least
-//! RTT of a round exceeds that of the round before by a threshold η, conservative slow start (CSS) begins, in
-//! which the window grows at a quarter of the rate. If the RTT falls below that of the round in which CSS
-//! began, the rise was jitter and slow start resumes. After five rounds of CSS ssthresh becomes cwnd.
+//! A round of a path ends when all bytes that were in flight at its beginning are acknowledged. If the
+//! least RTT of a round exceeds that of the round before by at least a threshold η, conservative slow start
+//! (CSS) begins, in which the window grows at a quarter of the rate. If the RTT falls below that of the
+//! round in which CSS began, the rise was jitter and slow start resumes. After five rounds of CSS, ssthresh
+//! is set to cwnd.
 //!
 //! ```text
 //! η = r/8, no less than 4 ms, no more than 16 ms      r least RTT of the round before

@@ -4,11 +4,11 @@
 //! flight, r the smoothed round-trip time, and g is 2 below half of ssthresh and 1.2 above. Because g exceeds
 //! 1, the window still limits the throughput: pacing changes the bursts, not the share of the path.
 //!
-//! One rule is not in Linux. In congestion avoidance the rate is at most 5/4 of the
-//! [highest delivery rate](crate::delivery) of the last round trips. With several paths, SACKs may begin to
-//! return on a faster path. Then r decreases although the link is as slow as before, and a window that just
-//! filled the link would overflow the queue of the link. Controls with `wants_pacing` are exempt: they empty
-//! and fill their windows on purpose.
+//! One rule is not in Linux. In congestion avoidance the rate is at most 5/4 of the [highest delivery
+//! rate](crate::delivery) of the last round trips. With several paths, SACKs may begin to return on a faster
+//! path. Then r decreases although the link is as slow as before, and a window that just filled the link
+//! would overflow the queue of the link. Controls with `wants_pacing` are exempt, because they reduce and
+//! refill their windows on purpose.
 
 use units::{BitRate, ByteCount, Instant};
 

@@ -33,7 +33,7 @@ const LEAST_WINDOWS: u64 = 4;
 /// Largest jump in bytes: about half of the bandwidth-delay product of 1 Gbit/s at 250 ms.
 const MOST: ByteCount = ByteCount::new(16 << 20);
 
-/// Time for which the least RTT holds: routes change.
+/// Time after which a least RTT is no longer used, since the route may have changed.
 const MEMORY: Span = Span::from_secs(300);
 
 /// Adds careful resume to a control. A control that models rates is returned unchanged.
@@ -290,11 +290,11 @@ struct Measured {
     /// Bytes of the last rounds in congestion avoidance; the latest is at `(count - 1) % ROUNDS`.
     rounds: [ByteCount; ROUNDS],
     count: usize,
-    /// Begin of the current round, its bytes, and whether the window was full in it.
+    /// Beginning of the current round, its bytes, and whether the window was full in it.
     begun: Option<Instant>,
     bytes: ByteCount,
     full: bool,
-    /// Half of cwnd in slow start.
+    /// Half of cwnd in the last full round of slow start, used while no round of avoidance is measured.
     half: Option<ByteCount>,
     /// The saved values that the path resumed from, until they prove wrong.
     given: Option<SavedPath>,

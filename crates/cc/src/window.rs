@@ -9,7 +9,7 @@ use crate::{OneWayDelay, RateSample};
 pub struct CongestionWindow {
     /// Bytes that may be in flight (`cwnd`).
     pub cwnd: ByteCount,
-    /// Slow start threshold; `None` until the first loss or idle time sets it. `None` stands for
+    /// Slow start threshold; `None` until the controller sets it, for example at a loss. `None` stands for
     /// [`Setup::initial_ssthresh`](crate::Setup::initial_ssthresh).
     pub ssthresh: Option<ByteCount>,
 }

@@ -172,7 +172,7 @@ impl Braid {
         weight(at.index()) / at.coupled_with_index().map(|(index, _)| weight(index)).sum::<f64>()
     }
 
-    /// The growth in congestion avoidance, relative to that of a lone window.
+    /// The growth in congestion avoidance, relative to that of a lone flow's window.
     fn pace(&self, at: &Snapshot<'_>) -> f64 {
         let (a, w) = (self.share(at), at.cwnd().as_f64() / at.segment().as_f64());
         let Some(interval) = self.paths[at.index()].interval(self.knobs.weight) else { return a * w };

@@ -1,8 +1,8 @@
 //! mulTCP(N): one path behaves as N standard flows. A reference for N uncoupled paths on one bottleneck.
 //!
 //! Source: Crowcroft and Oechslin, "Differentiated end-to-end Internet services using a weighted proportional
-//! fair sharing TCP", CCR 28(3), 1998, in the notation of paper 003 (Becke et al., ICC 2012), where b = 1/2 N
-//! means 1/(2 N). The window is the sum of N virtual windows. All of them grow, and a loss halves one:
+//! fair sharing TCP", CCR 28(3), 1998, in the notation of paper 003 (Becke et al., ICC 2012), whose "b = 1/2
+//! N" means b = 1/(2 N). The window is the sum of N virtual windows. All of them grow, and a loss halves one:
 //!
 //! ```text
 //! avoidance   c = c + N M M/c     for each ACK of TCP; N M for each full window of SCTP

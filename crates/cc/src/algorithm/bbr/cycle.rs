@@ -8,7 +8,7 @@ use crate::RateSample;
 /// Most round trips between two probes, so that Reno and CUBIC get a share.
 const MOST_ROUNDS: u64 = 63;
 
-/// Time for which ProbeRTT keeps little in flight.
+/// Time for which ProbeRTT keeps few bytes in flight.
 const PROBE_RTT_TIME: Span = Span::from_millis(200);
 
 impl Flow {

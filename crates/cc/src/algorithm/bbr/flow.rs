@@ -323,7 +323,7 @@ impl Flow {
         self.segment * LEAST_SEGMENTS
     }
 
-    /// The window in bandwidth-delay products.
+    /// The window gain: the window in bandwidth-delay products, which coupling reduces.
     fn window_gain(&self) -> f64 {
         let gain = self.state.window_gain();
         match self.state {
