@@ -36,7 +36,7 @@ pub struct Info {
     pub state: State,
     /// Congestion window; during recovery the inflated or reduced send limit.
     pub cwnd: ByteCount,
-    /// Slow start threshold; `None` before the first loss, unless a value was configured.
+    /// Slow start threshold; `None` until the congestion control sets it.
     pub ssthresh: Option<ByteCount>,
     /// Bytes sent and neither acknowledged nor lost (`rfc6675#section-4`, pipe).
     pub flight: ByteCount,
@@ -44,7 +44,7 @@ pub struct Info {
     pub srtt: Option<Span>,
     /// Retransmission timeout, including back-off.
     pub rto: Span,
-    /// True in loss recovery that a timeout did not cause.
+    /// True in fast recovery.
     pub in_recovery: bool,
     /// The latest window that the peer advertised.
     pub peer_rwnd: ByteCount,

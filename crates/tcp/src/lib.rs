@@ -1,11 +1,11 @@
 //! TCP (RFC 9293), sans-IO, with the same interface as `anabranch-sctp`.
 //!
 //! The simulations use it for competing traffic: Tahoe, Reno, NewReno and SACK over one path.
-//! [`Config::qualnet`] is the TCP of the simulators that papers of around 2010 used, [`Config::modern`] that
-//! of current hosts. Each option can be set separately.
+//! [`Config::qualnet`] is the TCP of the simulators that papers of around 2010 used; [`Config::modern`] is
+//! the TCP of current hosts. Each option can be set separately.
 //!
-//! An [`Endpoint`] opens no socket, starts no thread and reads no clock. Change it, call
-//! [`poll_transmit`](Endpoint::poll_transmit) and [`poll_event`](Endpoint::poll_event) until both return
+//! An [`Endpoint`] opens no socket, starts no thread and reads no clock. After each call that changes it,
+//! call [`poll_transmit`](Endpoint::poll_transmit) and [`poll_event`](Endpoint::poll_event) until both return
 //! `None`, and sleep until [`poll_timeout`](Endpoint::poll_timeout) or until a segment arrives.
 //!
 //! # Example

@@ -32,7 +32,7 @@ pub struct ReceiveTuning {
     share: Share,
     first: u64,
     most: u64,
-    /// Begin of the present period; `None` before the first data.
+    /// Beginning of the present period; `None` before the first data.
     since: Option<Instant>,
     /// Bytes that the user read in the period.
     read: u64,

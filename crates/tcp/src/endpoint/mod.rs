@@ -71,7 +71,7 @@ pub struct Endpoint {
     listening: bool,
     max_connections: usize,
     slab: Connections,
-    /// Connections with packets or events to poll, by slot.
+    /// Connections to poll, and the next time of each connection, by slot.
     agenda: Agenda,
     replies: VecDeque<Reply>,
 }

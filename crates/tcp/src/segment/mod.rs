@@ -1,4 +1,6 @@
-//! The wire format of TCP (`rfc9293#section-3.1`): a stateless codec that never panics and never allocates.
+//! The wire format of TCP (`rfc9293#section-3.1`): a stateless codec.
+//!
+//! Parsing never panics and never allocates.
 //!
 //! ```text
 //!  0                   1                   2                   3

@@ -159,7 +159,7 @@ impl Sender {
         true
     }
 
-    /// Sets the window from a SYN, whose window is never scaled.
+    /// Sets the first window of the connection, from the peer's SYN or from the ACK of our SYN.
     pub(crate) fn take_first_window(&mut self, from: u64, window: u64) {
         let una = self.flight.una();
         self.peer.from = (from, una);

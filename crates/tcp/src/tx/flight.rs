@@ -408,7 +408,8 @@ impl Flight {
         self.judged = self.judged.max(boundary);
     }
 
-    /// Marks segments as lost in the order of transmission, while `is_lost` is true.
+    /// Marks segments as lost in the order of transmission, while `is_lost` is true. Returns true if
+    /// any was marked.
     pub(crate) fn lose_by_time(&mut self, mut is_lost: impl FnMut(&Sent) -> bool) -> bool {
         let Some(mut by_time) = self.by_time.take() else { return false };
         let mut any = false;
@@ -429,7 +430,8 @@ impl Flight {
     }
 
     /// The first segment below the highest selectively acknowledged one that is neither acknowledged nor
-    /// retransmitted (`rfc6675#section-4`, NextSeg rule 3). Moves `from` to it, to examine no segment twice.
+    /// retransmitted (`rfc6675#section-4`, NextSeg rule 3). Moves `from` to that segment, so that no segment
+    /// is examined twice.
     pub(crate) fn next_hole(&self, from: &mut u64) -> Option<u64> {
         let end = self.sacked.last()?.first;
         *from = (*from).max(self.first);

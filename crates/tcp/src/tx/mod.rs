@@ -43,7 +43,7 @@ pub(crate) struct Sender {
     window: CongestionWindow,
     /// Largest number of user bytes in a segment (SMSS).
     smss: u32,
-    /// IP and TCP headers of a full segment, with the options of every segment.
+    /// Bytes of the IP and TCP headers of a full segment, with the options that every segment has.
     headers: u32,
     buffer: SendBuffer,
     /// User data from the oldest unacknowledged byte on (SND.UNA).
@@ -91,7 +91,7 @@ struct PeerWindow {
     size: u64,
     /// Largest window that the peer has advertised.
     largest: u64,
-    /// Positions of the segment of the latest advertisement (SND.WL1, SND.WL2).
+    /// SEG.SEQ and SEG.ACK of the latest advertisement, as positions (SND.WL1, SND.WL2).
     from: (u64, u64),
 }
 
@@ -108,7 +108,7 @@ struct Ecn {
 /// Why a segment is sent regardless of the windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Forced {
-    /// A fast retransmission: the first lost segment.
+    /// The retransmission of the first lost segment.
     Lost,
     /// A tail loss probe (`rfc8985#section-7.3`).
     TailProbe,
@@ -121,7 +121,7 @@ enum Forced {
 pub(crate) struct Negotiated {
     /// Largest number of user bytes in a segment.
     pub(crate) smss: u32,
-    /// IP and TCP headers of a full segment.
+    /// Bytes of the IP and TCP headers of a full segment.
     pub(crate) headers: u32,
     pub(crate) sack: bool,
     pub(crate) ecn: bool,

@@ -1,4 +1,5 @@
-//! Spurious recoveries and timeouts, with Reno and an initial window of 10 segments.
+//! Spurious recoveries and timeouts, with standard congestion control, SACK and an initial window
+//! of 10 segments.
 
 use super::super::{Ack, Negotiated, Sender};
 use crate::Config;
