@@ -11,7 +11,8 @@ pub struct Setup {
     pub rules: Rules,
     /// ssthresh while no event has set it; for SCTP by default the a_rwnd of the peer's INIT or INIT ACK.
     pub initial_ssthresh: ByteCount,
-    /// Number of paths expected in the association. CMT/RP divides the initial window among them.
+    /// Number of paths expected in the association. CMT/RP, Braid and LEDBAT-MP+ divide the initial
+    /// window among them.
     pub paths: usize,
     /// CMT/RP, version 1: factor of M in the lower bound of equations 5 and 7; 4 in the paper.
     pub rp_min: u64,

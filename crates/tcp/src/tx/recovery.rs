@@ -20,7 +20,7 @@ pub(super) struct Recovery {
     pub(super) prr: Option<Prr>,
     /// NextSeg rule 3 looks for holes from this index on (`rfc6675#section-4`).
     pub(super) hole: u64,
-    /// End of the flight when rule 4 retransmitted a segment (RescueRxt).
+    /// [`Self::point`] once rule 4 has retransmitted a segment (RescueRxt).
     pub(super) rescue: Option<u64>,
 }
 

@@ -92,7 +92,7 @@ pub enum Chunk<'a> {
     Data(Data<'a>),
     /// User data that may be interleaved.
     IData(IData<'a>),
-    /// The first packet of an association.
+    /// Initiates an association.
     Init(Init<'a>),
     /// The answer to INIT.
     InitAck(InitAck<'a>),
@@ -126,7 +126,7 @@ pub enum Chunk<'a> {
     PathStatus(PathStatus),
     /// Abandoned chunks that the receiver is to skip.
     ForwardTsn(ForwardTsn<'a>),
-    /// Skips abandoned data that could be interleaved.
+    /// Abandoned I-DATA messages that the receiver is to skip.
     IForwardTsn(IForwardTsn<'a>),
     /// Makes the packet longer.
     Pad(Pad<'a>),
