@@ -83,8 +83,9 @@ pub trait CongestionControl: Send + Debug {
         None
     }
 
-    /// Lets the new path `p` begin near the rate of an earlier path between the same addresses, which carried
-    /// `saved`. If a removed path had the number `p`, the controller forgets its measurements of that path.
+    /// Lets the new path `p` begin near the rate of an earlier path between its addresses. `saved` is what
+    /// the earlier path carried. If a removed path had the number `p`, the controller forgets its
+    /// measurements of that path.
     fn resume(
         &mut self,
         now: Instant,

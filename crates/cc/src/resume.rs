@@ -332,7 +332,7 @@ impl Measured {
         (self.begun, self.bytes, self.full) = (Some(now), ByteCount::ZERO, false);
     }
 
-    /// Returns the values measured, or those that the path resumed from if it carried too little to measure.
+    /// Returns the values measured; if the path carried too little to measure, those that it resumed from.
     /// `None` if congestion preceded the last acknowledgement by at most a round trip: then the path may have
     /// failed because it is congested.
     fn saved(&self) -> Option<SavedPath> {

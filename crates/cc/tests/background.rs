@@ -32,7 +32,7 @@ fn delays(bench: &mut Bench, p: usize, rtt: u64) {
     bench.paths[p].in_recovery = false;
 }
 
-/// Paths in congestion avoidance, each with a window of 20 segments and a base RTT of 20 ms, hence G = 1/6.
+/// Paths in congestion avoidance. Each has a window of 20 segments and a base RTT of 20 ms, hence G = 1/6.
 fn steady(algorithm: Algorithm, n: usize) -> Bench {
     let mut bench = paths(algorithm, n);
     for p in 0..n {

@@ -21,7 +21,7 @@ impl Piece {
     }
 }
 
-/// Stored bytes shorter than a quarter of this are appended to a piece shorter than this, which saves memory.
+/// A piece shorter than this is extended by stored bytes shorter than a quarter of this, to save memory.
 const SMALL: usize = 2048;
 
 impl Pieces {

@@ -21,7 +21,7 @@ use units::{Instant, Span};
 /// Least time over which the bytes are counted: timers of hosts make shorter counts uneven.
 const LEAST_PERIOD: Span = Span::from_millis(10);
 
-/// Time without data after which the buffer has its first size again, so that idle associations leave the
+/// Time without data after which the buffer has its first size again. So idle associations leave the
 /// budget to others.
 const REST: Span = Span::from_secs(60);
 

@@ -126,8 +126,8 @@ impl Interval {
     }
 }
 
-/// Length of an interval without a loss, in mean intervals, above which the mean is out of date (for m = 1).
-/// If losses are independent, one interval in 3000 is as long.
+/// Number of mean intervals without a loss after which the mean is out of date (for m = 1). If losses are
+/// independent, one interval in 3000 is as long.
 const SURPRISE: f64 = 8.0;
 
 impl Quality {

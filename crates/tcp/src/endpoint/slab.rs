@@ -24,7 +24,7 @@ struct Place {
     half_open: Option<u64>,
 }
 
-/// Slots beyond the limit, for replaced connections that wait in a queue of polls before they are removed.
+/// Slots beyond the limit, for replaced connections that are removed only when they are polled next.
 const SPARE: usize = 16;
 
 impl Connections {

@@ -429,9 +429,9 @@ impl Flight {
         any
     }
 
-    /// The first segment below the highest selectively acknowledged one that is neither acknowledged nor
-    /// retransmitted (`rfc6675#section-4`, NextSeg rule 3). Moves `from` to that segment, so that no segment
-    /// is examined twice.
+    /// Index of the next segment for NextSeg rule 3 (`rfc6675#section-4`): the first one below the highest
+    /// selectively acknowledged range that is neither acknowledged nor retransmitted. Moves `from` to that
+    /// segment, so that no segment is examined twice.
     pub(crate) fn next_hole(&self, from: &mut u64) -> Option<u64> {
         let end = self.sacked.last()?.first;
         *from = (*from).max(self.first);

@@ -19,8 +19,8 @@ pub(super) struct Undo {
 }
 
 impl Sender {
-    /// Notes the state before a recovery or a timeout, unless an earlier one with the same SND.UNA is
-    /// being repaired.
+    /// Notes the state before a recovery or a timeout. Keeps an earlier state with the same SND.UNA if a
+    /// segment was retransmitted since.
     pub(super) fn note_undo(&mut self) {
         let una = self.flight.una();
         if self.config.undo && self.undo.is_none_or(|undo| undo.resent.is_none() || undo.una != una) {

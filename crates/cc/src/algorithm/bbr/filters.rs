@@ -76,7 +76,8 @@ impl MinRtt {
 /// Round trips for which the aggregation is kept.
 const AGGREGATION_ROUNDS: usize = 10;
 
-/// Bytes acknowledged in excess of the bandwidth, because a link or the receiver delayed acknowledgements.
+/// Bytes acknowledged in excess of the bandwidth. The cause is a link or a receiver that delays
+/// acknowledgements.
 #[derive(Debug, Default)]
 pub(super) struct Aggregation {
     began: Instant,
