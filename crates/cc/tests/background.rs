@@ -254,7 +254,7 @@ fn mpplus_paces_without_the_option_of_the_transport() {
     assert!((rate(&bench) as f64 - drained).abs() < 2.0, "{} and {drained}", rate(&bench));
 }
 
-/// As [`ack`], but with a one-way delay in ms as well.
+/// As [`ack`], and with a one-way delay in ms.
 fn ack_with_delay(bench: &mut Bench, p: usize, acked: u64, (rtt, owd): (u64, i64)) {
     let mut ack = bench.ack_of(p, acked, true);
     ack.flight_after = bytes(1000 * M);
@@ -309,7 +309,7 @@ fn mpplus_paths_drain_together_and_return_to_their_windows() {
     for _ in 0..2 {
         round(&mut bench, 1, 20);
     }
-    // Path 1 ends its third round: both paths return, by as much as is acknowledged.
+    // Path 1 ends its third round. Both windows then return: they grow by the bytes acknowledged.
     later(&mut bench, 300);
     ack(&mut bench, 1, 1000 * M, 1000 * M, 20);
     assert!(segments(&bench, 1) > 39.0);

@@ -195,7 +195,8 @@ fn balia_increase_and_decrease_follow_the_equations() {
     // Equal paths: each acknowledged packet adds 0.025 packets, and a loss halves the window.
     close(step(two(Algorithm::Balia, [10, 10], [100, 100]), 0), 0.025 * 10.0);
     close(left(two(Algorithm::Balia, [10, 10], [100, 100]), 0), 5.0);
-    // x = 300 and 100: a = 3 on path 1, the cut is 1.5/2, the step (1/4)² (1 + 3)/2 (4 + 3)/5.
+    // x = 300 and 100, so that a = 3 on path 1: a loss removes 1.5/2 of the window, and a window of
+    // acknowledged bytes adds (1/4)² (1 + 3)/2 (4 + 3)/5 segments.
     close(left(two(Algorithm::Balia, [30, 10], [100, 100]), 1), 2.5);
     close(left(two(Algorithm::Balia, [30, 10], [100, 100]), 0), 15.0);
     close(step(two(Algorithm::Balia, [30, 10], [100, 100]), 1), 0.0625 * 2.0 * 1.4);

@@ -227,7 +227,7 @@ fn fast_is_in_equilibrium_with_alpha_packets_queued() {
 
 #[test]
 fn fast_weighted_divides_alpha_by_rate() {
-    // Windows of 100 and 300 at equal RTTs: α is 50 and 150, hence 50 + 0.5 (0.1/0.11 · 100 + 50) on path 1.
+    // Windows of 100 and 300 at equal RTTs: α is 50 and 150, hence 50 + 0.5 (0.1/0.11 · 100 + 50) on path 0.
     let mut bench = fast_on(Algorithm::FastWeighted, 2, alpha(200.0));
     for p in 0..2 {
         end_round(&mut bench, p, 1, rtt(100.0));

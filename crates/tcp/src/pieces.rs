@@ -59,7 +59,8 @@ impl Pieces {
         self.insert(start + octets.head.len() as u64, Payload::Filler(octets.zeros as u32));
     }
 
-    /// Appends a copy of `length` bytes from position `start` to a packet. All of them must be stored.
+    /// Appends a copy of `length` bytes from position `start` to a packet. None of these bytes
+    /// may be missing.
     #[inline]
     pub(crate) fn copy(&self, start: u64, length: usize, packet: &mut PacketBuf) {
         let (mut from, end) = (start, start + length as u64);

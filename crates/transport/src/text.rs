@@ -81,7 +81,7 @@ pub fn utf8(bytes: Vec<u8>) -> Result<String, NotUtf8> {
 
 const UTF_16: &str = "UTF-16";
 
-/// The encoding that bytes which are not UTF-8 seem to have.
+/// Guesses the encoding of bytes that are not UTF-8.
 fn encoding(bytes: &[u8]) -> Option<&'static str> {
     let is_zero = |at: usize| bytes.get(at) == Some(&0);
     let is_marked = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);

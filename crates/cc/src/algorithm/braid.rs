@@ -37,9 +37,9 @@
 //!
 //! Fairness: a window that grows by φ segments per round and is halved after every L segments has a mean of
 //! √φ times that of a lone flow. With φ = a² the windows of paths over one bottleneck, whose L and r are
-//! equal, add up to Σ a = 1 lone window for any shares. The quotient in the equation of avoidance corrects
-//! for the rounds in recovery, in which no window grows: a lone flow has a larger window and spends more of
-//! its time in recovery.
+//! equal, add up to the window of one lone flow for any shares, because Σ a = 1. The quotient in the equation
+//! of avoidance corrects for the rounds in recovery, in which no window grows: a lone flow has a larger
+//! window and spends more of its time in recovery.
 //!
 //! Shift of traffic: on paths with competing flows losses are more frequent and y is smaller. The exponent k
 //! turns a small difference into a large one. k = 0 divides equally, as LIA does on equal paths. k = ∞ is

@@ -129,7 +129,7 @@ impl Sender {
         Some(rtt)
     }
 
-    /// Updates the window, unless the segment is older than that of the latest update
+    /// Updates the window, unless the segment is older than the segment of the latest update
     /// (`rfc9293#section-3.10.7.4`).
     fn take_window(&mut self, ack: &Ack) {
         let peer = &mut self.peer;

@@ -65,7 +65,7 @@ impl Sender {
         if held {
             self.timers.pacing = rate.pacer.ready_at().filter(|_| waiting);
         }
-        // A pacer that holds nothing back does not limit the sender.
+        // The pacer limits the sender only while it delays a segment that waits.
         if room && rate.samples && !(held && waiting) {
             rate.estimator.on_app_limited(flight);
         }

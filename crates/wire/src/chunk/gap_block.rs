@@ -1,7 +1,8 @@
 use crate::field::u16_at;
 
-/// A Gap Ack Block: a run of TSNs that arrived above the cumulative TSN ack, given as offsets from it; both
-/// ends belong to the run (rfc9260#section-3.3.4).
+/// A Gap Ack Block: a run of TSNs that arrived above the cumulative TSN ack (rfc9260#section-3.3.4).
+///
+/// Both offsets are counted from the cumulative TSN ack, and both ends belong to the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GapBlock {
     /// Offset of the first TSN.

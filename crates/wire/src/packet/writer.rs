@@ -42,8 +42,8 @@ impl<'b> PacketWriter<'b> {
     }
 
     /// Appends `length` zeros (a multiple of four) and returns their place, or `None` if they do not fit.
-    /// [`finish_with`](Self::finish_with) fills them in: for a chunk whose contents depend on the chunks
-    /// after it.
+    /// [`finish_with`](Self::finish_with) fills them in. This serves a chunk whose contents depend on the
+    /// chunks after it.
     pub fn reserve(&mut self, length: usize) -> Option<Range<usize>> {
         if length > self.room() || !length.is_multiple_of(4) {
             return None;

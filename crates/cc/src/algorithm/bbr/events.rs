@@ -54,7 +54,7 @@ impl Flow {
         self.save();
     }
 
-    /// Undoes the reaction to losses that were spurious. Returns the window before them.
+    /// Undoes the reaction to losses that were spurious. Returns the window before these losses.
     pub(super) fn undo(&mut self) -> ByteCount {
         self.bounds.restore();
         self.full.reset(0.0);
