@@ -74,7 +74,6 @@ impl Pacer {
         Some(self.filled_at + Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
     }
 
-    /// Tokens of a pair.
     fn pair(&self) -> i128 {
         tokens_of(self.mtu * PAIR)
     }

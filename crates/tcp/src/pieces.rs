@@ -25,7 +25,6 @@ impl Piece {
 const SMALL: usize = 2048;
 
 impl Pieces {
-    /// Number of pieces.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -108,7 +107,6 @@ impl Pieces {
         }
     }
 
-    /// Drops all pieces.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }

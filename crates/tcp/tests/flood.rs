@@ -89,7 +89,7 @@ fn a_client_connects_before_during_and_after_a_syn_flood() {
     }
 }
 
-/// A new connection replaces only half-open connections. `connect` of the user gets a place, too.
+/// A new connection replaces only half-open connections. A call of `connect` replaces one of these, too.
 #[test]
 fn established_connections_survive_a_syn_flood() {
     let mut pair = TcpPair::connected(&Config::modern());
@@ -167,7 +167,8 @@ fn syn_cookie_encodes_the_options() {
     }
 }
 
-/// The acknowledgment number and the timestamps that accept the cookie for a SYN (number 1000) from a port.
+/// Sends a SYN with sequence number 1000 from `port`. Returns the acknowledgment number that accepts the
+/// cookie, and the timestamps of the SYN ACK.
 fn cookie_for(pair: &mut TcpPair, port: u16) -> (u32, Timestamps) {
     pair.sent.clear();
     pair.inject(Side::Server, Ecn::NotCapable, &forge(port, 1000, 0, Flags::SYN, &syn_options()));

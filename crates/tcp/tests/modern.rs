@@ -138,8 +138,9 @@ fn rack_distinguishes_reordering_from_loss() {
     assert!(by_count >= 20, "{by_count}");
 }
 
-/// The window is 3, and the first segment is lost. Two duplicate acknowledgements are not enough, but each of
-/// them releases a new segment, whose acknowledgements complete the three (`rfc3042#section-2`).
+/// The window is 3, and the first segment is lost. Two duplicate acknowledgements are not enough. But each of
+/// them releases a new segment, and the acknowledgement of the first new segment is the third duplicate
+/// (`rfc3042#section-2`).
 #[test]
 fn limited_transmit_enables_fast_retransmit() {
     for variant in [Variant::NewReno, Variant::Sack] {
@@ -176,7 +177,7 @@ fn prr_sends_evenly_in_recovery() {
         times.windows(2).map(|w| w[1].since(w[0])).max().unwrap()
     };
     // The flight of 40 segments arrives in 83 ms. With PRR every other acknowledgement releases a segment;
-    // without, the sender is silent for half of the flight.
+    // without PRR the sender is silent for half of the flight.
     assert!(longest_silence(true) < Span::from_millis(10));
     assert!(longest_silence(false) > Span::from_millis(30));
 }

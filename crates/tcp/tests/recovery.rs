@@ -155,8 +155,8 @@ fn sack_repairs_all_holes_within_two_and_a_half_round_trips() {
                 assert!(outcome.round_trips < 2.6, "{outcome:?}");
                 assert_eq!(outcome.again, lost);
             }
-            // Holes that the flight itself reveals are retransmitted within one round trip, once pipe has
-            // fallen to the halved window.
+            // Holes with at least three later segments in the flight are retransmitted within one round trip,
+            // once pipe has fallen to the halved window.
             let early = lose_with(&config, &[14, 16, 18, 20]);
             assert!(early.round_trips < 1.8, "{early:?}");
             assert_eq!((early.timeouts, early.recoveries, early.again), (0, 1, vec![14, 16, 18, 20]));

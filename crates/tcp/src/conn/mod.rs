@@ -196,7 +196,6 @@ impl Connection {
         matches!(self.phase, Phase::Closed { .. })
     }
 
-    /// Ends the connection now.
     fn end(&mut self, reason: CloseReason, reset: bool) {
         // The application was never told of a connection that the peer opened and that was not established.
         let unknown = matches!(self.phase, Phase::SynReceived { passive: true, .. });

@@ -90,7 +90,6 @@ impl Connection {
         }
     }
 
-    /// Ends a segment.
     #[inline]
     fn finish(&mut self, ecn: Ecn, buf: &mut PacketBuf) -> Transmit {
         let (src, dst) = (self.ends.local, self.ends.remote);

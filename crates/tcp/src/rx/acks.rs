@@ -33,7 +33,6 @@ impl Acks {
         self.due = true;
     }
 
-    /// True if an acknowledgement is due.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.due

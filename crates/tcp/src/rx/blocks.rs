@@ -41,7 +41,6 @@ impl Blocks {
         self.recent.insert(0, position);
     }
 
-    /// Records duplicate data.
     pub(super) fn duplicate(&mut self, left: u64, right: u64) {
         if self.enabled && self.report_duplicates && left < right {
             self.duplicate = Some((left, right));

@@ -73,7 +73,6 @@ fn the_end_is_where_the_fin_stands() {
     assert_eq!((rx.take(1000), rx.readable()), (None, 0));
 }
 
-/// Data beyond the window is cut off.
 #[test]
 fn nothing_is_kept_beyond_the_window() {
     let mut rx = receiver(false);

@@ -308,7 +308,6 @@ impl Flight {
         self.sacked_segments += 1;
     }
 
-    /// Marks a segment as lost.
     pub(crate) fn lose(&mut self, i: u64) {
         let segment = &mut self.segments[(i - self.first) as usize];
         if segment.state != SentState::InFlight {

@@ -198,7 +198,6 @@ impl Sender {
         taken
     }
 
-    /// Size of the send buffer.
     fn send_buffer(&self) -> u64 {
         self.buffer.size(self.outstanding()).get()
     }

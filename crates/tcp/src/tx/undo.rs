@@ -29,7 +29,6 @@ impl Sender {
         }
     }
 
-    /// Notes a retransmission.
     pub(super) fn note_resent(&mut self, now: Instant) {
         if let Some(undo) = &mut self.undo {
             undo.resent.get_or_insert(now);

@@ -87,7 +87,6 @@ pub enum Specimen {
 }
 
 impl Specimen {
-    /// The chunk.
     pub fn chunk(&self) -> Chunk<'_> {
         match self {
             &Specimen::Data { flags, numbers, ref head, zeros } => {

@@ -119,7 +119,6 @@ impl Bounds {
         self.latest = Latest::default();
     }
 
-    /// Removes the short-term bounds.
     pub(super) fn reset_short_term(&mut self) {
         (self.short_term, self.rate) = (ByteCount::MAX, f64::INFINITY);
     }

@@ -367,7 +367,6 @@ impl Flow {
         self.bound_window();
     }
 
-    /// Applies the bounds to the window.
     pub(super) fn bound_window(&mut self) {
         let long_term = match self.state {
             State::Down | State::Refill | State::Up => self.bounds.long_term,

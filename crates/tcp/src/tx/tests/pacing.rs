@@ -178,7 +178,7 @@ impl Rig {
         self.sender.on_ack(self.now, &ack);
     }
 
-    /// Checks that at most the bytes at this rate and one burst are sent in every interval.
+    /// Checks that no interval contains more than one burst plus the bytes of the interval at this rate.
     fn check_pacing(&self, rate: BitRate) {
         let burst = 2 * (SMSS + 40) + rate.bytes_in(Span::from_millis(1)).get();
         for (i, &(begin, _)) in self.trace.iter().enumerate() {
@@ -215,7 +215,7 @@ fn paced_transfer_has_its_rate_and_never_more() {
         assert!(told.sent.abs_diff(expected) < expected / 100, "{} of {expected} bytes", told.sent);
         assert_eq!(told.sent, rig.sender.stats.user_bytes_sent.get(), "on_sent counts every byte");
         assert_eq!((told.lost, rig.sender.stats.timeouts), (0, 0));
-        // Within one of the 17 segments in a round trip, since they leave in pairs.
+        // A sample is wrong by at most one of the 17 segments in a round trip, since segments leave in pairs.
         for sample in &told.samples[told.samples.len() / 2..] {
             let rate = sample.rate.unwrap().as_bps() as f64;
             assert!((rate / 5e6 - 1.0).abs() < 1.0 / 17.0 && !sample.app_limited, "{sample:?}");
