@@ -8,9 +8,11 @@ pub struct InterfaceAddress {
     pub link: LinkId,
     /// The network of the link.
     pub net_id: u8,
-    /// 10.net.x.y unless [set](crate::NetworkBuilder::set_address).
+    /// The IPv4 address: `10.net_id.x.y`, unless [set](crate::NetworkBuilder::set_address). The number x.y of
+    /// the interface is unique in its network.
     pub ipv4: Ipv4Addr,
-    /// fd00:net::n unless [set](crate::NetworkBuilder::set_address).
+    /// The IPv6 address: `fd00:net_id::n` with the same number n, unless
+    /// [set](crate::NetworkBuilder::set_address).
     pub ipv6: Ipv6Addr,
 }
 
@@ -40,7 +42,7 @@ impl AddressId {
         self.0 % 2 == 1
     }
 
-    /// Bytes of the IP header of packets between such addresses, which carry no options.
+    /// Length in bytes of an IP header without options, for addresses of this family.
     #[inline]
     pub fn header_len(self) -> u32 {
         if self.is_ipv6() { 40 } else { 20 }
@@ -69,12 +71,12 @@ struct Slot {
     id: AddressId,
 }
 
-/// A multicast address, which no host has.
+/// The key of a free slot: a multicast address, which no host has.
 const FREE: u128 = u128::MAX;
 
-/// IPv4 addresses as IPv4-mapped IPv6 ones ([RFC
-/// 4291](https://www.rfc-editor.org/rfc/rfc4291#section-2.5.5.2)): numbers of 128 bits compare faster than
-/// arrays of two lengths.
+/// The key of an address. IPv4 addresses become IPv4-mapped IPv6 addresses ([RFC
+/// 4291](https://www.rfc-editor.org/rfc/rfc4291#section-2.5.5.2)), because numbers of 128 bits compare faster
+/// than arrays of two lengths.
 #[inline]
 fn key(address: IpAddr) -> u128 {
     match address {

@@ -103,8 +103,9 @@ impl NetworkBuilder {
         self.spares.push((node, link));
     }
 
-    /// Lets the parameters of a link change during the run ([`Network::change`]). Its packets then cost one
-    /// more event, also in queues whose discipline is an [`Admission`](crate::Admission).
+    /// Lets the parameters of a link change during the run ([`Network::change`]). A packet that waits in a
+    /// queue of this link then costs one more event, also if the discipline is an
+    /// [`Admission`](crate::Admission).
     pub fn let_change(&mut self, link: LinkId) {
         self.changing.insert(link);
     }

@@ -4,8 +4,9 @@ use units::{BitRate, Probability, Span};
 
 /// New parameters of one direction of a link; `None`: as before.
 ///
-/// Only links of [`NetworkBuilder::let_change`](crate::NetworkBuilder::let_change) can change. A packet whose
-/// transmission has begun keeps the old rate, delay and losses. Packets keep their order.
+/// Only links that were passed to [`NetworkBuilder::let_change`](crate::NetworkBuilder::let_change) can
+/// change. A packet whose transmission has begun keeps the old rate, delay and losses. A shorter delay does
+/// not let packets overtake others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChannelChange {
     /// Rate of the transmitter.

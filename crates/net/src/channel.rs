@@ -15,10 +15,12 @@ use units::{ByteCount, Instant, Span};
 ///
 /// If the discipline of the queue is an [`Admission`], the start of transmission and the arrival of a packet
 /// are computed when the packet is offered: its transmission starts after all earlier transmissions. So the
-/// end of a transmission is no event, and the only event is the arrival. A discipline that is a
+/// end of a transmission needs no event; the only event is the arrival. A discipline that is a
 /// [`Server`](crate::Server) has a [`Line`].
 #[derive(Debug)]
-#[repr(C, align(64))] // what each packet looks at comes first, in as few cache lines as it fits: of many links few are in the cache
+// The fields that each packet needs come first, in as few cache lines as possible: on a network with many
+// links, few of their fields are in the cache.
+#[repr(C, align(64))]
 pub(crate) struct Channel {
     pub flights: Flights,
     framing: u32,
@@ -40,7 +42,8 @@ pub(crate) struct Channel {
     /// Observers of the channel; `None` if there are none.
     pub taps: Option<Box<Taps>>,
     pub counters: Counters,
-    /// Number of failures. A packet outside the order of the wire is lost if a failure came after its start.
+    /// Number of failures. A packet that may arrive out of order is lost if the link fails after the packet
+    /// has left the queue; the packet keeps the number of that time.
     pub epoch: u16,
 }
 
@@ -53,7 +56,7 @@ pub(crate) struct Taps {
     pub receiver: Option<Tap>,
 }
 
-/// Causes of a varying delay of packets, which keep their order.
+/// The part of the delay that differs between packets. It does not change their order.
 #[derive(Debug)]
 pub(crate) enum Lateness {
     /// The propagation delay is constant, and the node at the far end needs no time.
@@ -85,7 +88,7 @@ pub(crate) struct Passage {
     pub arrival: Instant,
 }
 
-/// Why an offered packet does not pass unchanged.
+/// What happens to an offered packet that does not pass unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Detour {
     /// The packet is dropped.
@@ -176,7 +179,8 @@ impl Channel {
         if verdict == Verdict::Mark { Err(Detour::Mark(passage)) } else { Ok(passage) }
     }
 
-    /// Asks the discipline of any queue. Drop-tail, the most frequent discipline, has a faster way.
+    /// Asks the discipline of any queue. Drop-tail, the most frequent discipline,
+    /// has a faster way in `offer`.
     #[inline(never)]
     fn admit(&mut self, now: Instant, backlog: Backlog, parcel: Parcel) -> Result<Verdict, Detour> {
         match &mut self.queue {

@@ -14,7 +14,7 @@ pub struct NetEvent(u64);
 pub(crate) enum NetAction {
     /// The first packet on the wire reaches the far end.
     Arrive(LinkDir),
-    /// A packet outside the order of the wire (jitter, reordering, duplicates) reaches the far end.
+    /// A packet that may arrive out of order (jitter, reordering, duplicates) reaches the far end.
     ArriveAlone(LinkDir, PacketId),
     /// The transmitter of a link with a server is free for the next packet that waits.
     Transmit(LinkDir),
@@ -83,7 +83,8 @@ const ARRIVE_ALONE: u64 = 1;
 const TRANSMIT: u64 = 2;
 const LINK: u64 = 3;
 
-/// Codes of events of a link, and of the NAT of a node.
+/// Codes of the events that are of kind [`LINK`]: failure and repair of a link, and a NAT
+/// that forgets its mappings.
 const FAIL: u32 = 0;
 const REPAIR: u32 = 1;
 const REBIND: u32 = 2;

@@ -11,19 +11,20 @@ pub(crate) struct Flight {
     /// The time at which the packet leaves the queue and its transmission starts.
     pub start: Instant,
     pub arrival: Instant,
-    /// `None` if this entry only counts as a packet in the queue: the packet is lost on the wire, or travels
-    /// outside the order of the wire.
+    /// `None` if this entry only counts as a packet in the queue: the packet is lost on the wire, or may
+    /// arrive out of order and has an event of its own.
     pub packet: Option<PacketId>,
     pub parcel: Parcel,
 }
 
-/// The packets of a channel in order: first the packets on the wire, then the waiting packets.
+/// The packets of a channel in the order of their departure: first the packets on the
+/// wire, then those that wait.
 ///
 /// The start times show which packets still wait, so that the end of a transmission needs no event.
 #[derive(Debug)]
 pub(crate) struct Flights {
     ring: Vec<Flight>,
-    /// Counters of packets, which wrap. The low bits of a counter are the index of the slot.
+    /// Counters of packets, which wrap around. The low bits of a counter are the index of the slot.
     head: u32,
     waiting: u32,
     tail: u32,

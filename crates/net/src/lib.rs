@@ -1,7 +1,8 @@
 //! A packet-level network: links, routers, hosts, routing over independent networks, and captures.
 //!
 //! A link has in each direction a queue, a transmitter and a wire with impairments. Packets are real bytes in
-//! pooled slots. The network uses IP addresses, and of the transports only protocol numbers and ports.
+//! pooled slots. The network reads their IP addresses; of the transports it knows only protocol numbers and
+//! ports.
 //!
 //! A packet that crosses a link costs one event: its arrival. If the discipline of the queue is a [`Server`],
 //! a waiting packet costs one more event. To add a queue discipline, write one file in `src/queue/` and one

@@ -44,7 +44,7 @@ pub struct Network {
     arrivals: Vec<Arrival>,
     digest: Digest,
     unroutable: u64,
-    /// An interface no longer has its first address.
+    /// True once an interface has got another address.
     renumbered: bool,
     /// NATs by the number of the node.
     nats: BTreeMap<u32, Nat>,
@@ -345,7 +345,8 @@ impl Network {
 
     /// The average queue length of RED at the last arrival, in the unit of the queue.
     ///
-    /// `None` for disciplines without an average.
+    /// `None` for disciplines without an average, and on links that can change
+    /// ([`NetworkBuilder::let_change`](crate::NetworkBuilder::let_change)).
     pub fn red_average(&self, direction: LinkDir) -> Option<f64> {
         self.channels[direction.index()].average_queue()
     }
@@ -365,8 +366,10 @@ impl Network {
         self.pool.in_use()
     }
 
-    /// Hash of all deliveries to hosts: of each, the time, link, size, stored length and first 16 stored
-    /// bytes.
+    /// Hash of all deliveries to hosts, and of all changes of links.
+    ///
+    /// Of a delivery it covers the time, link, size, stored length, and the first 16 stored bytes
+    /// in whole words of 8 bytes.
     pub fn digest(&self) -> u64 {
         self.digest.value()
     }

@@ -87,8 +87,8 @@ pub(crate) struct Stored {
     pub protocol: Protocol,
     pub ecn: Ecn,
     pub corrupted: bool,
-    /// Number of links crossed, and the epoch of the channel when it sent the packet. Set only for packets
-    /// outside the order of the wire.
+    /// Number of links crossed, and the epoch of the channel when the packet left the queue. Set only for
+    /// packets that may arrive out of order.
     pub hops: u8,
     pub epoch: u16,
     /// Length of the head in bytes, or [`SPILLED`].

@@ -12,7 +12,7 @@ pub(crate) struct Wire {
     good_bits: u64,
     /// The model of loss bursts is in the bad state, in which losses are frequent.
     is_bad: bool,
-    /// Arrival of the latest packet among those that keep the order of the wire.
+    /// Arrival time of the latest packet, apart from packets that may arrive out of order.
     pub last_arrival: Instant,
 }
 

@@ -238,7 +238,7 @@ fn chain(
     arrived.extend(world.run_all());
     let mut arrived: Vec<_> =
         arrived.iter().map(|packet| (packet.at, packet.number, packet.corrupted)).collect();
-    // A duplicate does not keep the order of the wire and may arrive at the same instant as another packet.
+    // A duplicate may arrive out of order, at the same instant as another packet.
     arrived.sort_unstable();
     (arrived, links.iter().map(|link| *world.network.counters(link.forward())).collect())
 }

@@ -57,7 +57,7 @@ impl<W: Write> DatagramCapture<W> {
             return self.file.leave_out();
         }
         self.bytes.clear();
-        // Our sockets tell of SCTP that is not in UDP by a UDP port of 0.
+        // The sockets of crate `io` report SCTP directly in IP with a UDP port of 0.
         let in_udp = src.port() != 0 && dst.port() != 0;
         let (protocol, offset) = if in_udp { (Protocol::Udp, UDP_HEADER) } else { (Protocol::Sctp, 0) };
         let length = offset + payload.len();

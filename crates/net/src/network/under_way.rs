@@ -19,8 +19,8 @@ pub struct UnderWay<'a> {
 impl Network {
     /// The packets in one direction of a link, in the order in which they leave it.
     ///
-    /// Excluded are packets that wait in a [`Server`](crate::Server), and packets outside the order of the
-    /// wire (jitter, reordering, duplicates).
+    /// Excluded are packets that wait in a [`Server`](crate::Server), and packets that may arrive out of
+    /// order (jitter, reordering, duplicates).
     pub fn under_way(&self, direction: LinkDir) -> impl Iterator<Item = UnderWay<'_>> {
         self.channels[direction.index()].flights.iter().filter_map(|flight| {
             let packet = self.packet(flight.packet?);

@@ -107,11 +107,12 @@ impl Waiting {
 /// The state of CoDel for one queue; names as in `rfc8289#section-5`.
 #[derive(Debug, Default)]
 pub(super) struct Control {
-    /// Time at which the delay will have exceeded the target for an interval; `None` while it is below.
+    /// Time at which the delay will have exceeded the target for an interval; `None`
+    /// while the delay is acceptable.
     first_above: Option<Instant>,
     /// Time of the next drop, while `dropping`.
     drop_next: Instant,
-    /// Packets dropped since the dropping state began.
+    /// Packets dropped or marked in the dropping state. A new state may continue the count of the last one.
     count: u32,
     /// `count` when the dropping state began.
     last_count: u32,
@@ -257,7 +258,8 @@ mod tests {
 
     #[test]
     fn a_queue_of_no_more_than_one_packet_is_never_too_long() {
-        // Each packet waits for 9 ms, but no other packet waits with it.
+        // First the link needs 19 ms for a packet that arrives every 10 ms, and the queue grows. Then it
+        // needs 10 ms, and no two packets are in the queue at once.
         let arrivals = (0..1000).map(|n| (Instant::from_nanos(n * 10_000_000 + 1), 1500, 0));
         let record = run(&mut server(CodelSpec::default()), arrivals, MILLI * 19, Ecn::NotCapable);
         assert!(record.late.len() > 10, "a link that is too slow fills the queue: {}", record.late.len());

@@ -63,7 +63,7 @@ struct Flow {
 #[derive(Debug)]
 struct FqCodel {
     spec: FqCodelSpec,
-    /// Mixed into the hash of flows, so that different flows share a queue in each run.
+    /// Mixed into the hash of flows, so that it depends on the seed which flows share a queue.
     perturbation: u64,
     flows: Vec<Flow>,
     new: VecDeque<u32>,
@@ -200,7 +200,8 @@ mod tests {
         assert!(big.abs_diff(small) <= 2 * 1514, "{big} and {small} bytes");
     }
 
-    // rfc8290#section-4.2.2: the delay has been above the target for 100 ms, as under CoDel (`codel.rs`).
+    // rfc8290#section-4.2.2: CoDel acts once the delay has been above the target for 100
+    // ms (tested in `codel.rs`).
     #[test]
     fn ecn_capable_packets_of_a_long_queue_are_marked_and_not_dropped() {
         let burst = |ecn| {

@@ -82,7 +82,7 @@ impl Line {
         self.scheduled.take_if(|at| *at == now).is_some()
     }
 
-    /// Time at which the network must schedule the event that asks the server; `None` if it is scheduled.
+    /// Time at which the network must schedule the event that asks the server; `None` if it need not.
     pub fn schedule(&mut self) -> Option<Instant> {
         let due = (self.waiting.packets > 0).then_some(self.next_start);
         if due == self.scheduled {

@@ -1,7 +1,7 @@
 //! Queue disciplines: rules for packets that wait for a transmitter.
 //!
 //! Only waiting packets count as queued. The packet in transmission has left the queue, as in ns-2 and INET,
-//! against which published results were measured.
+//! with which the published results were measured.
 //!
 //! There are two kinds of disciplines:
 //!

@@ -18,7 +18,7 @@ impl<Q> Policed<Q> {
 }
 
 impl Kind {
-    /// Puts a policer in front of the queue. It counts tokens in bytes on the wire.
+    /// Puts a policer in front of the queue. The policer counts bytes on the wire, with framing.
     pub(crate) fn behind_policer(self, policer: TokenBucket, framing: u32) -> Kind {
         let (bucket, framing) = (Bucket::new(policer), u64::from(framing));
         let queue: Box<dyn Admission> = match self {

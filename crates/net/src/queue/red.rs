@@ -37,15 +37,15 @@ pub struct RedSpec {
 }
 
 named! {
-    /// A deviation from published RED, as in a widely used simulator, which figures made with it depend on.
+    /// A deviation from published RED in a widely used simulator. Published figures depend on it.
     #[derive(Default)]
     "quirk" RedQuirk {
         /// None: RED as published.
         #[default]
         None = "none",
-        /// The drop probability p_b / (1 - count p_b) is taken as it is when `count p_b` exceeds 1: it is
-        /// negative then, and nothing is dropped until the queue reaches its limit or the average a
-        /// threshold. Published RED drops there.
+        /// If `count p_b` exceeds 1, the drop probability p_b / (1 - count p_b) is negative. It is used as it
+        /// is: no packet is dropped until the queue reaches its limit or the average leaves the range between
+        /// the thresholds. Published RED drops the packet.
         NegativeProbability = "negative-probability",
     }
 }

@@ -14,8 +14,8 @@ pub trait Server: Debug + Send {
     /// packets into `drops`.
     fn enqueue(&mut self, now: Instant, packet: Queued, drops: &mut Drops);
 
-    /// Chooses the packet whose transmission starts at `now`. Before, the server may put packets into
-    /// `drops`. Returns `None` only if no packet is left.
+    /// Chooses the packet whose transmission starts at `now`. The server may first drop packets: it puts them
+    /// into `drops`. Returns `None` only if no packet is left.
     fn dequeue(&mut self, now: Instant, drops: &mut Drops) -> Option<Queued>;
 
     /// Returns all packets and resets the server to its initial state, because the link has failed.
@@ -45,8 +45,8 @@ impl Queued {
     }
 
     /// A hash of source and destination address, protocol and ports, equal for all packets of a flow. The
-    /// hash is the same in each run; a discipline that wants another assignment in each run mixes it with a
-    /// random number from its random stream.
+    /// hash is the same in each run. A discipline that assigns flows to queues differently in each run mixes
+    /// the hash with a number from its random stream.
     pub fn flow(&self) -> u64 {
         self.flow
     }

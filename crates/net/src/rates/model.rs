@@ -216,7 +216,7 @@ impl Jumps {
     }
 }
 
-/// Slots with uniformly distributed values between `low` and `high`; each begins with the pause.
+/// Slots with uniformly distributed values between `low` and `high`. Each slot of a rate begins with a pause.
 #[derive(Clone, Debug)]
 struct Slots {
     low: f64,

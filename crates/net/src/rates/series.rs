@@ -21,7 +21,7 @@ pub type DelaySeries = Series<Span>;
 
 /// Why a list of values, or a file, is not a [`Series`].
 ///
-/// The number counts values or, in a file, lines, from 1.
+/// The number in a variant is that of the value or, in a file, of the line, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeriesFault {
     /// There is no value.

@@ -128,7 +128,7 @@ impl Transmitter {
         (start, self.send(bytes))
     }
 
-    /// Time at which the transmission of a packet can start that arrives at `now` when no packet waits.
+    /// The earliest start of the transmission of a packet that arrives at `now` and finds no packet waiting.
     #[inline]
     pub fn start(&mut self, now: Instant) -> Instant {
         if self.uneven.is_some() {
@@ -151,7 +151,7 @@ impl Transmitter {
         self.next_start()
     }
 
-    /// Time at which the transmission of the packet after the one sent last can start.
+    /// The earliest start of the transmission that follows the last planned one.
     pub fn next_start(&mut self) -> Instant {
         match &mut self.uneven {
             None => self.busy_until,
@@ -180,7 +180,7 @@ impl Transmitter {
         self.busy_until
     }
 
-    /// Sets the rate of the transmissions that follow, of a transmitter with a constant rate.
+    /// Sets the rate of all later transmissions. The transmitter must have a constant rate.
     pub fn change_rate(&mut self, rate: BitRate) {
         (self.pace, self.carry) = (rate.pace(), 0);
     }

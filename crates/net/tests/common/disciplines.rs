@@ -82,7 +82,8 @@ impl Server for RoundRobinQueue {
     }
 }
 
-/// Chooses packets at random. Drops a random packet when it is full and a tenth at the head; marks a tenth.
+/// Chooses packets at random. Drops a random packet if the queue is full, and a tenth of the chosen packets;
+/// marks a tenth of the others.
 #[derive(Clone, Debug)]
 pub struct Chance(pub usize);
 

@@ -33,7 +33,7 @@ impl Pcap {
         if !fill(source, &mut rest)? {
             return Err(CaptureError::Damaged("it ends in its header"));
         }
-        // The upper half gives the length of the frame check sequence.
+        // The upper half of this field gives the length of the frame check sequence.
         let link_type = order.u32([rest[16], rest[17], rest[18], rest[19]]) as u16;
         Ok(Pcap { order, unit, link_type })
     }
