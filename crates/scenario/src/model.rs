@@ -29,7 +29,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Number of nodes, links, flows and probes.
+    /// Number of nodes, links, flows, transfers and probes.
     pub(super) fn parts(&self) -> usize {
         self.nodes.len() + self.links.len() + self.flows.len() + self.transfers.len() + self.probes.len()
     }
@@ -40,7 +40,7 @@ impl Scenario {
 pub struct Node {
     /// Unique in the scenario.
     pub name: String,
-    /// Host or router.
+    /// Host, router or NAT.
     pub kind: NodeKind,
 }
 

@@ -129,7 +129,9 @@ impl ProbeQuantity {
     }
 }
 
-/// A link whose packets are written to a pcapng file, in both directions, at the time they enter the link.
+/// A link whose packets in both directions are written to a pcapng file.
+///
+/// The interface of the link's first node is captured: what it sends, when it sends it, and what it receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture {
     /// Index in [`Scenario::links`](super::Scenario::links).

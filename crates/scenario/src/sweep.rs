@@ -18,7 +18,7 @@ pub struct Sweep {
     warnings: Vec<Diagnostic>,
 }
 
-/// Data from which another process creates the [`Sweep`] without what [`Sweep::restrict`] left out.
+/// Data from which another process creates the [`Sweep`] as it was before [`Sweep::restrict`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
     /// The text of the file.
@@ -45,13 +45,13 @@ pub struct Variant {
 /// Largest number of combinations in a file.
 const MOST_VARIANTS: usize = 100_000;
 
-/// Largest number of nodes, links, flows and probes in all combinations of a file together. All of them are
-/// kept in memory.
+/// Largest number of nodes, links, flows, transfers and probes in all combinations of a file together. All
+/// of them are kept in memory.
 const MOST_PARTS: usize = 100_000;
 
 impl Sweep {
-    /// Parses a scenario file. `file` is its path, for messages and for the traces that it names, whose paths
-    /// are relative to its folder; `new_trial` checks that the flows work on their network.
+    /// Parses a scenario file. `file` is its path: messages name it, and the paths of traces in the file are
+    /// relative to its folder. `new_trial` checks that the flows work on their network.
     ///
     /// # Errors
     /// All faults, with their positions.
@@ -91,7 +91,7 @@ impl Sweep {
         &self.warnings
     }
 
-    /// Returns the data from which another process creates the same sweep.
+    /// Returns the data from which another process creates this sweep as it was before [`Sweep::restrict`].
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
@@ -145,8 +145,8 @@ impl Sweep {
     }
 }
 
-/// The message about a comma between the digits of a number that is not in quotes, if there is one at this
-/// place.
+/// The message about a comma between the digits of a number that is not in quotes, if
+/// there is such a comma at `at`.
 fn bare_comma(text: &str, at: usize) -> Option<String> {
     let (before, after) = (text.get(..at)?, text.get(at..)?.strip_prefix(',')?);
     let whole = &before[before.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];

@@ -112,10 +112,11 @@ table! {
     }
 }
 
-/// Traffic from client to server, and from server to client if there is a `back` table.
+/// Traffic from client to server, and from server to client.
 pub(crate) struct BothTraffics {
     pub forward: TrafficTable,
-    /// Traffic from server to client, if there is any.
+    /// Traffic from server to client: without a `back` table the same. Used only if
+    /// the flow is bidirectional.
     pub back: TrafficTable,
     /// Whether the file has a `back` table.
     pub has_back: bool,

@@ -106,8 +106,8 @@ fn check<S: OptionSet>(config: &S, layers: &[&Item], faults: &mut Faults) -> Opt
     None
 }
 
-/// `base`, or the profile that the layers name, with the values of the layers; of several values for an
-/// option the first layer's counts.
+/// Reads the values of the layers over `base`, or over the profile that the layers name. If several layers
+/// have an option, the value of the first of them counts.
 fn read<S: OptionSet>(name: &str, layers: &[&Item], base: S, faults: &mut Faults) -> Option<S> {
     let place = format!("[{}.{name}]", S::KEY);
     let keys = [vec![PROFILE], settings::keys(&mut default::<S>()), vec![INHERIT]].concat();
@@ -191,8 +191,8 @@ fn read_text<T>(
     value.filter(|_| faults.is_empty()).ok_or_else(|| faults.into_error(name, text))
 }
 
-/// The value of an option in the set: of the key `name`, of `key.name` in a table of the set, or of
-/// `group.name` below its knobs.
+/// The value of an option in the set. The name is a key, a key of a table in the set (`table.key`), or a key
+/// of a group in the table `knobs` of the set (`group.key`).
 fn option<'t>(set: &'t Item, name: &str) -> Option<&'t Item> {
     let Some((group, name)) = name.split_once('.') else { return member(set, name) };
     let table = member(set, group).or_else(|| member(member(set, "knobs")?, group))?;

@@ -26,7 +26,7 @@ table! {
         /// and `name-1` for the first. `*` stands for any characters.
         flow: Option<OneOrMore<At<String>>>;
         /// Name of the link, such as `a-b`, or a list of names; `b-a` is its direction from b to a. `*`
-        /// stands for any characters of names of links as they are written.
+        /// stands for any characters; a name with `*` never means the direction from b to a.
         link: Option<OneOrMore<At<String>>>;
         /// First instant recorded; by default the start of the run.
         from: Option<At<Instant>>;

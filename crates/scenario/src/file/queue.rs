@@ -70,7 +70,7 @@ table! {
         /// Size of a typical packet.
         mean_packet: At<ByteCount> = At { value: ByteCount::new(1500), span: 0..0 };
         /// Rate in packets per second at which the average decays while the queue is empty; by default the
-        /// rate of the link over `mean_packet`.
+        /// rate of the link divided by `mean_packet`.
         packet_rate: Option<Hertz>;
         /// A deviation of a widely used simulator from published RED. `negative-probability`: no packet is
         /// dropped early once the number of packets since the last drop times the base probability exceeds 1.

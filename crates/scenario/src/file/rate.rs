@@ -55,7 +55,7 @@ table! {
     struct ShapeTable in "a model" {
         /// Model of the changes.
         model: RateModelKind;
-        /// Coefficient of variation: standard deviation over mean. The default depends on the model.
+        /// Coefficient of variation: standard deviation divided by mean. The default depends on the model.
         cv: Option<f64>;
         /// Time for which the value stays similar. The default depends on the model.
         time_scale: Option<Span>;

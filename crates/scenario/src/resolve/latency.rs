@@ -10,8 +10,8 @@ use units::{ByteCount, Instant, Span};
 /// Payload of a probe, and of its echo.
 const PROBE: ByteCount = ByteCount::new(64);
 
-/// The server's port of the first path: that of the echo service (`rfc862`). Each other path has the next
-/// free one, because the flows of a port have the same addresses of the server.
+/// The server's port of the first path: that of the echo service (`rfc862`). Each further path has the next
+/// free port, because all flows to one port have the same addresses of the server.
 const ECHO_PORT: u16 = 7;
 
 /// Adds a flow with `echo` for each path of each table; `None` if a fault was noted.
@@ -77,7 +77,7 @@ fn probes(
     Some(probes.collect())
 }
 
-/// What says when there is load, besides the flows.
+/// The sources of load besides the flows, and the times that bound the measurement.
 pub(super) struct Load<'a> {
     pub end: PlannedEnd,
     pub transfers: &'a [Transfers],
@@ -93,8 +93,10 @@ struct Times {
 }
 
 impl Load<'_> {
-    /// Probes are measured from the first `reset_time` of the flows, or `from` of the transfers, to the end
-    /// of the last. `None` without any.
+    /// The times of the probes; `None` if there are no flows and no transfers.
+    ///
+    /// Probes are measured from the earliest `reset_time` of a flow, or `from` of
+    /// transfers, to the planned end.
     fn times(&self, flows: &[Flow]) -> Option<Times> {
         let flows = flows.iter().filter(|flow| !flow.echo);
         let flows = flows.map(|flow| (Instant::ZERO + starts(flow)[0], flow.reset_time));

@@ -184,7 +184,7 @@ fn buffered(traffic: &Traffic, buffer: ByteCount) -> u64 {
     buffer.get() / traffic.max_msg_size.get().max(1)
 }
 
-/// Number of these messages that wait for their first transmission.
+/// Largest number of messages that wait in a send buffer for their first transmission.
 fn queued(traffic: &Traffic, buffer: ByteCount) -> u64 {
     u64::from(traffic.queue_size).min(buffered(traffic, buffer))
 }

@@ -161,7 +161,7 @@ fn windows(tables: &[WindowTable], end: PlannedEnd, faults: &mut Faults) -> Opti
     right.then_some(windows)
 }
 
-/// The names of the members of a table: `name` if there is one, otherwise `name-1`, `name-2` and so on.
+/// The names of the members of a table: `name` for a single one, otherwise `name-1`, `name-2` and so on.
 fn members(name: &str, count: u32) -> impl Iterator<Item = String> + use<'_> {
     (1..=count).map(move |number| if count == 1 { name.to_owned() } else { format!("{name}-{number}") })
 }

@@ -5,7 +5,7 @@ use crate::file::{NodeTable, NodeWord};
 use crate::{Link, NodeKind};
 use units::{Instant, Span};
 
-/// Makes NATs of the routers that the file calls so; `None` if a fault was noted.
+/// Makes a NAT of each router that has kind "nat" in the file; `None` if a fault was noted.
 pub(super) fn resolve(
     tables: &[NodeTable],
     nodes: &mut Nodes,
