@@ -58,7 +58,7 @@ pub struct RunOutput {
     pub warnings: Vec<String>,
     /// Reasons why the numbers cannot be used: flows that never connected, or no flow with delivered data.
     pub failures: Vec<String>,
-    /// Digest of every packet that reached a host.
+    /// Digest of all packets that reached hosts, and of all changes of links.
     pub digest: u64,
     /// Packet-hops: packets that crossed a link, counted for each link.
     pub packet_hops: u64,
@@ -98,7 +98,8 @@ impl FlowPaths {
 /// One number of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scalar {
-    /// The flow; or `link:` and a link direction, such as `link:r1-r2`; or `flows:all`.
+    /// The flow, or `link:` and a link direction (`link:r1-r2`), or `nat:` and a NAT, or `flows:all`. For
+    /// bursts the flow and the link (`f@link:r1-r2`).
     pub flow: String,
     /// Named window of the scenario; empty for the flow's own window from `reset_time` to `stop_time`.
     pub window: String,

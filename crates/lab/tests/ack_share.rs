@@ -34,7 +34,8 @@ fn ack_bytes(output: &RunOutput, path: u8) -> f64 {
     path_scalar(output, "transfer", Some(path), "ack_bytes")
 }
 
-// In the second case the first handshake packet on the first path is lost: the server numbers it as second.
+// In the second case the first handshake packet on the first path is lost, so the server numbers
+// this path as its second one.
 #[test]
 fn acknowledgements_count_for_the_path_of_their_data() {
     for down in ["", r#", down = [["0 s", "500 ms"]]"#] {
@@ -46,8 +47,8 @@ fn acknowledgements_count_for_the_path_of_their_data() {
     }
 }
 
-// cwnd exceeds the buffer, and the path stays in slow start. A SACK for each second packet would let cwnd
-// grow, and the share of acknowledgements would be 0.018.
+// cwnd of the fast path exceeds the receive buffer, and this path stays in slow start. A SACK for each second
+// packet would let cwnd grow, and the share of acknowledgements would be 0.018.
 #[test]
 fn a_path_that_the_receive_buffer_limits_does_not_ask_for_more_sacks() {
     let paths = [["300 Mbit/s", "300 Mbit/s", "5 ms", ""], ["1 Mbit/s", "1 Mbit/s", "300 ms", ""]];

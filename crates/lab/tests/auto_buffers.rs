@@ -28,7 +28,7 @@ fn throughput(of: &[(u64, u64)], buffer: BufferSize) -> f64 {
     measured(of, |flow| (flow.client_options, flow.server_options) = (options.clone(), options.clone()))
 }
 
-/// 903 Mbit/s at 173 ms need 19.5 MB.
+/// A path of 903 Mbit/s with a round-trip time of 173 ms needs a window of 19.5 MB.
 #[test]
 fn a_long_fat_path_carries_as_much_as_with_the_largest_buffer() {
     let path = [(903, 86)];
@@ -45,8 +45,8 @@ fn two_unequal_paths_carry_as_much_as_with_a_buffer_of_their_choice() {
     assert!(auto > 0.95 * best, "{auto} of {best} Mbit/s");
 }
 
-/// The same path: the defaults, 6 MiB to receive and 1 MiB to send, carry a fraction. The short queue of the
-/// path limits the best fixed size, too.
+/// On the same path, the default buffers (6 MiB to receive, 1 MiB to send) carry only a fraction of its rate.
+/// The short queue of the path limits the flow with the largest fixed buffers, too.
 #[test]
 fn tcp_carries_as_much_over_a_long_fat_path_as_with_the_largest_buffer() {
     let modern = tcp::Config { control: cc::Algorithm::Cubic, pacing: true, ..tcp::Config::modern() };

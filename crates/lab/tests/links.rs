@@ -256,9 +256,9 @@ fn codel_and_pie_keep_the_queue_short_where_drop_tail_fills_it() {
     }
 }
 
-/// After 20 s the RTT of one of two paths becomes 60 ms instead of 20 ms and stays so. A message of 3000
-/// bytes is sent every 100 ms. With the old minimum RTT, the sender would take the difference of 40 ms for a
-/// queue, and each chunk for overdue.
+/// After 20 s the RTT of one of two paths rises from 20 ms to 60 ms for good. A message of 3000 bytes is sent
+/// every 100 ms. With the old minimum RTT, the sender would take the difference of 40 ms for queueing delay,
+/// and each chunk for overdue.
 #[test]
 fn a_path_that_has_become_longer_for_good_causes_no_copies() {
     let text = r#"

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use units::{BitRate, Instant, Span};
 
-/// Ten seconds of CMT over two paths of 10 Mbit/s with losses, of which the first fails for a second. A probe
-/// records cwnd.
+/// Ten seconds over paths of 10 Mbit/s with losses. With two paths, CMT is on and the first path fails for a
+/// second. A probe records cwnd.
 fn scenario(paths: u8) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), paths);
     if paths > 1 {
@@ -126,7 +126,7 @@ fn packets_and_losses_of_a_log_are_those_of_the_run() {
         let mut all = output.scalars.iter().filter(|s| s.window.is_empty() && s.path.is_none());
         all.find(|s| s.flow == "flow" && s.quantity == quantity).expect("a quantity").value
     };
-    // The flow is measured from 0 s to its end, and retransmits each lost chunk but the last ones.
+    // The flow is measured from 0 s to its end. It retransmits all lost chunks except the last ones.
     let lost: u64 = named(&client, "sctp:packet_lost")
         .flat_map(|record| record["data"]["tsn"].as_array().expect("ranges"))
         .map(|range| range[1].as_u64().unwrap_or(0) - range[0].as_u64().unwrap_or(0) + 1)

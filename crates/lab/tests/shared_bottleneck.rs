@@ -91,7 +91,7 @@ flow = [{{ name = "transfer", client = "a", server = "b", sctp = "bond", network
     ))
 }
 
-// Without detection each path takes half of what a flow would.
+// Without detection of separate bottlenecks, each path takes half of what a single flow would.
 #[test]
 fn lossy_lines_that_share_nothing_carry_twice_what_one_carries() {
     let rate = |output: &RunOutput| scalar(output, "transfer", "throughput_bps") / 1e6;

@@ -49,8 +49,8 @@ fn a_narrow_path_with_a_deep_queue_does_not_slow_the_other() {
     assert_both_carry(0.98, lines, "3 s", "4 MiB");
 }
 
-// The buffer holds little more than the longer path needs, so that this path must not have a queue. Its slow
-// start never ends, since it does not use its window.
+// The buffer holds little more than the longer path needs, so this path must not fill its queue. Slow start
+// on this path never ends, because the sender does not use its whole cwnd.
 #[test]
 fn a_path_whose_slow_start_never_ends_gets_no_more_than_it_delivers() {
     let lines = [("50 Mbit/s", "10 ms", "125 kB"), ("10 Mbit/s", "50 ms", "125 kB")];

@@ -65,7 +65,7 @@ impl fmt::Display for DropCause {
 /// At any instant, `offered + duplicated` is the number of packets delivered, dropped, queued and on the
 /// wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)] // what each packet changes comes first
+#[repr(C)] // the fields that each packet changes come first
 pub struct Counters {
     /// Packets that arrived at the queue.
     pub offered: u64,

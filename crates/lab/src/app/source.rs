@@ -7,7 +7,7 @@ use units::{Instant, Span};
 
 /// The sender of NetPerfMeter: frames, divided into messages of filler bytes.
 #[derive(Debug)]
-#[repr(C)] // what each message changes comes first
+#[repr(C)] // the fields that each message changes come first
 pub(crate) struct Source {
     pub(crate) counters: SourceCounters,
     /// The last message, and how many of its bytes the transport has not accepted yet. A byte stream may
@@ -71,7 +71,7 @@ impl Source {
     }
 
     /// Sends the next frame of a paced source and drops the messages that do not fit the queue. Returns the
-    /// wait until the following frame; `None` if the source is saturated.
+    /// wait until the following frame; `None` if the source is saturated or off.
     pub(crate) fn frame(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) -> Option<Span> {
         self.planned = false;
         if self.generator.is_saturated() {
@@ -83,7 +83,7 @@ impl Source {
         }
         self.generator.activate(now);
         loop {
-            // On a byte stream the rest of an earlier message is sent first.
+            // The rest of an earlier message must leave first on a byte stream, so this message is dropped.
             if self.left > 0 {
                 self.generator.draft();
                 self.counters.dropped += 1;

@@ -15,8 +15,8 @@ use transport::Limit;
 pub struct Diagnosis {
     /// Payload received per second, bit/s.
     pub throughput: f64,
-    /// The throughput divided by the rates of the tightest links of its paths; `None` for a measurement with
-    /// unknown links.
+    /// The throughput divided by the sum of the rates of the tightest links of its paths; `None` for a
+    /// measurement with unknown links.
     pub share_of_links: Option<f64>,
     /// Limits of the sender and their shares of the time, the largest first. Empty if limits were not
     /// measured.

@@ -54,7 +54,7 @@ struct Slot {
 
 /// Data of the host about an endpoint.
 #[derive(Debug)]
-#[repr(C)] // what each packet looks at comes first
+#[repr(C)] // the fields that each packet needs come first
 struct Socket {
     id: EndpointId,
     node: NodeId,

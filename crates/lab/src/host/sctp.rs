@@ -143,7 +143,8 @@ impl Protocolled for Endpoint {
             sctp::Event::Writable => Event::Writable,
             event => return (ConnId(id), rare(event)),
         };
-        std::mem::forget(event); // these have nothing to drop, but the compiler does not see that
+        // Readable and Writable have nothing to drop, but the compiler does not see that.
+        std::mem::forget(event);
         (ConnId(id), frequent)
     }
 }

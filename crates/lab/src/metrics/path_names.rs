@@ -8,9 +8,9 @@ use net::{LinkId, Network};
 
 /// The names of the paths of one end of a flow, by path number.
 ///
-/// A path has the name of the first link from the client's end that the scenario names and no other path
-/// uses. If there is no such link, as with paths over pairs of links, the name consists of all named links of
-/// the path, except those that every path uses.
+/// A path has the name of the first link, seen from the client, that the scenario names and that no path over
+/// other links uses. If there is no such link, as with paths over pairs of links, the name consists of all
+/// named links of the path, except those that every path uses.
 pub(crate) fn path_names(
     network: &Network,
     scenario: &Scenario,

@@ -68,7 +68,7 @@ impl Probes {
         Ok((Probes { recorders, on_change: Vec::new(), bursts }, first))
     }
 
-    /// True while a probe records on change and must be called after each event.
+    /// True while a probe records on change. Then [`Self::record_changes`] must be called after each event.
     #[inline]
     pub(crate) fn watch_changes(&self) -> bool {
         !self.on_change.is_empty() | !self.bursts.is_empty()

@@ -13,7 +13,8 @@ use units::{Instant, Probability, Span};
 
 /// Draws the frames of a [`Traffic`], and divides them into messages.
 #[derive(Clone, Debug)]
-#[repr(C)] // what each message reads comes first, taken from `traffic`
+// The fields that each message reads come first. They are copies of values of `traffic`.
+#[repr(C)]
 pub struct Generator {
     /// Bytes of the current frame that are not yet part of a message.
     frame_left: u64,

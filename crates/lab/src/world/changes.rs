@@ -52,7 +52,7 @@ impl Changes {
         !self.waiting.is_empty()
     }
 
-    /// A warning for each change whose state was not entered.
+    /// A warning for each change whose state was not entered often enough.
     pub(super) fn warnings(&self, flows: &[Flow]) -> impl Iterator<Item = String> {
         self.waiting.iter().map(|waiting| {
             format!(

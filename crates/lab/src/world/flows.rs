@@ -141,7 +141,7 @@ impl World {
         }
     }
 
-    /// Lets one end offer data, and schedules the next frame after the wait that `offer` returns.
+    /// Lets one end offer data by `act`, and schedules the next frame after the wait that `act` returns.
     pub(super) fn offer(
         &mut self,
         index: usize,

@@ -20,7 +20,7 @@ pub(super) fn folder(dir: &Path, scenario: &Scenario, dials: &[Dial]) -> Result<
     Ok(folder.simulated(&scenario.title, flows.collect(), markers(scenario)))
 }
 
-/// What the scenario does to its network during the run.
+/// Markers of the outages, new addresses and NAT rebindings of the scenario.
 fn markers(scenario: &Scenario) -> Vec<Marker> {
     let mut markers = Vec::new();
     let mut mark = |at, what| markers.push(Marker { at, what });

@@ -31,8 +31,8 @@ impl Simulation {
         world.kernel.peek_time().is_none_or(|next| next > world.until)
     }
 
-    /// The latest time at which a flow is planned to stop sending. Before a flow is connected, its time to
-    /// connect is unknown and not included.
+    /// The latest time at which a flow is planned to stop sending or a transfer to begin. Before a flow is
+    /// connected, its time to connect is unknown and not included.
     pub fn planned_end(&self) -> Span {
         self.world.until.since(Instant::ZERO).saturating_sub(LINGER)
     }
@@ -70,7 +70,7 @@ impl Simulation {
         self.world.finish(&self.scenario)
     }
 
-    /// The digest of every packet that has reached a host so far.
+    /// The digest of all packets that have reached hosts and of all changes of links so far.
     pub fn digest(&self) -> u64 {
         self.world.network.digest()
     }

@@ -21,8 +21,8 @@ impl World {
         }
     }
 
-    /// Begins a transfer on an unused lane. Returns false if no lane is unused. A port whose last connection
-    /// is in TIME-WAIT cannot connect yet.
+    /// Begins a transfer on the lane that was unused for longest. Returns false if no lane is unused, or if
+    /// that lane cannot connect yet, because its last connection is in TIME-WAIT.
     fn begin_on_a_free_lane(&mut self, source: usize, size: u64) -> bool {
         let Some(lane) = self.transfers[source].free.pop_front() else { return false };
         let begun = self.begin(lane, size);

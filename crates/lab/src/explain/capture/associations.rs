@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use wire::{Abort, Chunk, CommonHeader, Packet, ShutdownComplete, Tsn};
 
-/// Largest number of associations in a capture, and of address pairs of one association, that are kept apart.
+/// Largest number of associations in a capture, and of entries in each of the maps that find them.
 const MOST_ASSOCIATIONS: usize = 1024;
 const MOST_KEYS: usize = 16 * MOST_ASSOCIATIONS;
 

@@ -49,7 +49,7 @@ pub struct CaptureReport {
 /// The UDP port of SCTP (`rfc6951#section-5.1`).
 const UDP_PORT: u16 = 9899;
 
-/// Largest number of address pairs that are kept apart, and of UDP flows that carry SCTP at other ports.
+/// Largest number of entries for UDP flows that carry SCTP at other ports: two for each flow.
 const MOST_ROUTES: usize = 4096;
 
 /// Reads a capture to its end.

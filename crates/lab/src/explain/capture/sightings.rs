@@ -46,7 +46,7 @@ pub(super) struct Sightings {
     first: BTreeMap<(IpAddr, IpAddr), (u32, u64)>,
 }
 
-/// A hash that two different packets hardly share.
+/// A hash of a packet. Two different packets almost never have the same one.
 fn digest(ip: &IpPacket<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     let fragment = ip.fragment.map(|Fragment { offset, more }| (offset, more));
