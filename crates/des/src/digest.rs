@@ -1,7 +1,8 @@
 /// A hash of a sequence of words, to compare two runs.
 ///
 /// Each step is a bijection of the state, so two runs that differ in exactly one word always have different
-/// values. Runs that differ in more words have equal values with probability 2^-64. Not secure.
+/// values. Runs that differ in more words have equal values with probability 2^-64. It is not a cryptographic
+/// hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest {
     state: u64,

@@ -34,8 +34,8 @@ fn ack_bytes(output: &RunOutput, path: u8) -> f64 {
     path_scalar(output, "transfer", Some(path), "ack_bytes")
 }
 
-// In the second case the first handshake packet on the first path is lost, so the server numbers
-// this path as its second one.
+// In the second case the first handshake packet on the first path is lost, so the server numbers this path as
+// its second one.
 #[test]
 fn acknowledgements_count_for_the_path_of_their_data() {
     for down in ["", r#", down = [["0 s", "500 ms"]]"#] {

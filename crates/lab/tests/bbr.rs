@@ -100,7 +100,7 @@ fn over_two_paths(control: Algorithm) -> f64 {
     scalar(&run(&scenario), "flow", "throughput_bps") / 1e6
 }
 
-/// An association over two paths through one bottleneck of 10 Mbit/s and 40 ms, beside three TCP flows of
+/// An association over two paths through one bottleneck of 10 Mbit/s and 40 ms, beside three TCP flows with
 /// BBR.
 fn shared_bottleneck(control: Algorithm) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);

@@ -40,8 +40,8 @@ fn a_capture_of_usrsctp_says_what_tshark_says() {
 }
 
 /// usrsctp with CMT over two paths with losses, captured at two interfaces of the sender by
-/// captures/losses.sh. The numbers of chunks, retransmissions and SACKs are those of tshark; the others are
-/// those of both programs.
+/// captures/losses.sh. The numbers of chunks, retransmissions and SACKs are those of tshark; the other
+/// numbers are those that the sending and the receiving usrsctp program counted.
 #[test]
 fn a_capture_of_usrsctp_with_losses_on_two_paths_says_what_tshark_and_usrsctp_say() {
     let report = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/usrsctp-losses.pcap"));

@@ -74,8 +74,8 @@ fn cmt_continues_on_the_remaining_path_and_uses_both_after_the_repair() {
     assert!(mean(flow, 30, 40) > 19.0, "after the repair");
 }
 
-/// An outage of 5 s of either path stops the other path for less than a second, with
-/// both sizes of the buffer.
+/// An outage of 5 s of either path stops the other path for less than a second, with both sizes of the
+/// buffer.
 #[test]
 fn with_the_recommended_options_a_failed_path_does_not_stall_the_other() {
     for (dead, buffer) in [(1, 65_536), (4, 65_536), (1, 1 << 20), (4, 1 << 20)] {

@@ -138,7 +138,7 @@ fn flows_with_echo_in_the_file_are_no_load_and_get_ports_beside_the_probes() {
                 frame_size = \"64 B\"\n";
     let output = output(&format!("{BURSTS}{echo}"));
     let p95 = |flow: &str| value(&output, flow, "echo_rtt_p95_s");
-    // The probe of the flow that stands behind in the queue waits 66 us longer.
+    // Two probes arrive at the same time; the second in the queue waits 66 us longer.
     assert!((p95("latency") - p95("own")).abs() < 140e-6 && p95("own") > 0.12, "{}", p95("own"));
     assert_eq!(value(&output, "own", "echoes_lost"), 0.0);
 }

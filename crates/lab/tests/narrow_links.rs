@@ -1,5 +1,5 @@
 //! Tests of the recommended options on narrow uplinks that carry the acknowledgements of several paths, with
-//! reordering, and with a window that is too small for both of two paths.
+//! reordering, and with a window that is too small for two paths together.
 
 use crate::common;
 

@@ -305,8 +305,8 @@ link = [
 flow = [{ name = "f", client = "a", server = "b", stop_time = "6 s", frame_rate = "0 Hz" }]
 "#;
 
-/// Line, column and message of the warnings when the links with these comments are down
-/// twice, each time for 1 s.
+/// Line, column and message of the warnings when the links with these comments are down twice, each time for
+/// 1 s.
 fn warnings_if_down(comments: &[&str]) -> Vec<(usize, usize, String)> {
     let mut text = ROUTERS.to_owned();
     for comment in comments {

@@ -56,7 +56,8 @@ impl AddressId {
 
 /// All addresses of a network by number, and their numbers by address.
 ///
-/// A hash table with open addressing and a fixed hash function: each packet sent is looked up here.
+/// A hash table with open addressing and a fixed hash function: the addresses of each packet sent are looked
+/// up here.
 #[derive(Debug)]
 pub(crate) struct AddressTable {
     addresses: Vec<IpAddr>,

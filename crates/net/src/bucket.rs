@@ -26,7 +26,7 @@ impl TokenBucket {
     }
 }
 
-/// Units of tokens: a bucket of 1 bit/s gains one in a nanosecond.
+/// Units of tokens in one byte: a bucket of 1 bit/s gains one unit in a nanosecond.
 const UNITS_PER_BYTE: u128 = 8_000_000_000;
 
 /// A token bucket at work.

@@ -269,7 +269,7 @@ impl NetworkBuilder {
         Routes::compute(&forwards, &edges, &targets)
     }
 
-    /// Builds a NAT. The NAT takes over the routes of its node over the outside link.
+    /// Builds a NAT, and moves to it the routes of its node that lead over the outside link.
     fn nat(&self, node: NodeId, spec: &NatSpec, hosts: &[Option<Host>], routes: &mut Routes) -> Nat {
         let link = &self.links[spec.outside.index()];
         let outward = if link.a == node { spec.outside.forward() } else { spec.outside.backward() };
@@ -314,7 +314,7 @@ impl NetworkBuilder {
             (None, Some(host)) => Lateness::Host(host),
             (None, None) => Lateness::None,
         };
-        // The wire keeps the order of packets when the delay changes.
+        // A link that can change has a wire, which keeps the order of packets when the delay changes.
         let wire = (changes || !spec.impairments.is_perfect())
             .then(|| Box::new(Wire::new(spec.impairments, streams.stream(&format!("wire {name}")))));
         Channel::new(Parts {

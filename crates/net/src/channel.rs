@@ -42,8 +42,8 @@ pub(crate) struct Channel {
     /// Observers of the channel; `None` if there are none.
     pub taps: Option<Box<Taps>>,
     pub counters: Counters,
-    /// Number of failures. A packet that may arrive out of order is lost if the link fails after the packet
-    /// has left the queue; the packet keeps the number of that time.
+    /// Number of failures. A packet that may arrive out of order stores this number when it leaves the queue,
+    /// and is lost if the number has changed when it arrives.
     pub epoch: u16,
 }
 
@@ -179,8 +179,8 @@ impl Channel {
         if verdict == Verdict::Mark { Err(Detour::Mark(passage)) } else { Ok(passage) }
     }
 
-    /// Asks the discipline of any queue. Drop-tail, the most frequent discipline,
-    /// has a faster way in `offer`.
+    /// Asks the discipline of any queue. Drop-tail, the most frequent discipline, has a faster way in
+    /// `offer`.
     #[inline(never)]
     fn admit(&mut self, now: Instant, backlog: Backlog, parcel: Parcel) -> Result<Verdict, Detour> {
         match &mut self.queue {

@@ -83,8 +83,8 @@ const ARRIVE_ALONE: u64 = 1;
 const TRANSMIT: u64 = 2;
 const LINK: u64 = 3;
 
-/// Codes of the events that are of kind [`LINK`]: failure and repair of a link, and a NAT
-/// that forgets its mappings.
+/// Codes of the events that are of kind [`LINK`]: failure and repair of a link, and a NAT that forgets its
+/// mappings.
 const FAIL: u32 = 0;
 const REPAIR: u32 = 1;
 const REBIND: u32 = 2;

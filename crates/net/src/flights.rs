@@ -17,8 +17,8 @@ pub(crate) struct Flight {
     pub parcel: Parcel,
 }
 
-/// The packets of a channel in the order of their departure: first the packets on the
-/// wire, then those that wait.
+/// The packets of a channel in the order of their departure: first the packets on the wire, then those that
+/// wait.
 ///
 /// The start times show which packets still wait, so that the end of a transmission needs no event.
 #[derive(Debug)]

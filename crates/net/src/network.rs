@@ -368,8 +368,8 @@ impl Network {
 
     /// Hash of all deliveries to hosts, and of all changes of links.
     ///
-    /// Of a delivery it covers the time, link, size, stored length, and the first 16 stored bytes
-    /// in whole words of 8 bytes.
+    /// Of a delivery it covers the time, link, size, stored length, and the first 16 stored bytes in whole
+    /// words of 8 bytes.
     pub fn digest(&self) -> u64 {
         self.digest.value()
     }

@@ -38,7 +38,8 @@ impl PacketId {
     }
 }
 
-/// A packet to send, apart from its stored bytes.
+/// Header fields and number of zeros of a packet to send. Its other bytes are an argument of
+/// [`Network::send`](crate::Network::send).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing {
     /// Source address: an address of the host that sends the packet.

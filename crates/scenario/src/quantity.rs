@@ -59,7 +59,7 @@ pub(super) trait Quantity: Sized {
         }
     }
 
-    /// The units there are, and which of them `unit` may stand for.
+    /// The text of an error about `unit`: the valid units, and the unit that was probably meant.
     fn expected_units(unit: &str) -> String {
         let units = || Self::UNITS.iter().map(|(name, _)| *name);
         // The nearest word to `MB/s` would be `Mbit/s`, which is an eighth of that rate.

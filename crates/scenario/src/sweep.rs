@@ -145,8 +145,8 @@ impl Sweep {
     }
 }
 
-/// The message about a comma between the digits of a number that is not in quotes, if
-/// there is such a comma at `at`.
+/// The message about a comma between the digits of a number that is not in quotes, if there is such a comma
+/// at `at`.
 fn bare_comma(text: &str, at: usize) -> Option<String> {
     let (before, after) = (text.get(..at)?, text.get(at..)?.strip_prefix(',')?);
     let whole = &before[before.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];

@@ -15,7 +15,7 @@ pub(super) struct Item {
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Text(String),
-    /// An integer; one that does not fit is clamped to the nearest that does.
+    /// An integer. One beyond the range of the type is clamped to that range.
     Integer(i128),
     Real(f64),
     Flag(bool),

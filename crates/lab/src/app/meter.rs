@@ -16,7 +16,7 @@ pub(crate) struct Meter {
     source: Option<Source>,
     /// The counters of the connection when it ended.
     last: Option<Box<Counted>>,
-    /// Times at which datagrams left that were returned, and their round-trip times.
+    /// Of each datagram that was returned: the time at which it left, and its round-trip time.
     pub(crate) echoes: Vec<(Instant, Span)>,
 }
 

@@ -1,5 +1,5 @@
-//! Changed copies of a scenario. Each changes one thing for one flow; a run of it shows whether the change
-//! helps.
+//! Changed copies of a scenario. Each copy changes one thing for one flow; a run of the copy shows whether
+//! the change helps.
 
 use crate::scenario::{Flow, NodeKind, Pace, Protocol, Scenario};
 use std::collections::BTreeSet;

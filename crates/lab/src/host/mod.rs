@@ -147,8 +147,8 @@ impl Hosts {
         &mut self.slots[id.0 as usize].endpoint
     }
 
-    /// The chunks of an SCTP endpoint since they were last taken; the first call begins the recording. `None`
-    /// for other protocols.
+    /// The log of an SCTP endpoint: its chunks since the log was last taken. The first call begins the
+    /// recording. `None` for other protocols.
     pub(crate) fn log(&mut self, id: EndpointId) -> Option<&mut ChunkLog> {
         let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
         matches!(endpoint, Endpoint::Sctp(_)).then(|| &mut **socket.log.get_or_insert_default())

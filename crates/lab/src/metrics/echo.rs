@@ -26,8 +26,8 @@ pub(super) fn idle(
     }
 }
 
-/// The rows of a flow with `echo` in a window; none if it sent nothing there. `idle`: start and end of the
-/// time without load.
+/// The rows of a flow with `echo` in a window; none if the flow sent nothing in the window. `idle`: start and
+/// end of the time without load.
 pub(super) fn report(
     flow: &Flow,
     (begin, end): (&Window, &Window),
@@ -61,7 +61,7 @@ pub(crate) fn round_trips(flow: &Flow) -> Option<Series> {
     flow.echoes.then(series)
 }
 
-/// Round-trip times in seconds of the datagrams sent from `from` until before `to`, the least first.
+/// Round-trip times in seconds, sorted, of the datagrams sent from `from` to before `to`.
 fn sorted(flow: &Flow, from: Instant, to: Instant) -> Vec<f64> {
     let within = answered(flow).filter(|&(sent, _)| sent >= from && sent < to);
     let mut times: Vec<f64> = within.map(|(_, rtt)| rtt.as_secs_f64()).collect();

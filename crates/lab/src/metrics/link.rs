@@ -6,8 +6,8 @@ use net::{Counters, DropCause, LinkDir, LinkId, Network};
 use std::collections::BTreeMap;
 use units::Instant;
 
-/// All directions of links, measured from the start of the first flow's measurement to the end of the last
-/// one's.
+/// All directions of links. They are measured from the start of the first measurement of a flow to the end of
+/// the last one.
 #[derive(Debug)]
 pub(crate) struct Links {
     directions: Vec<Direction>,

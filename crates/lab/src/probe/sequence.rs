@@ -63,8 +63,8 @@ impl Sequence {
         }
     }
 
-    /// Records the chunks sent and the acknowledgements received since the last call. The first call
-    /// begins to watch the endpoint.
+    /// Records the chunks sent and the acknowledgements received since the last call. The first call begins
+    /// to watch the endpoint.
     pub(super) fn record(&mut self, view: &mut ProbeView<'_>) {
         let client = view.flows[self.flow].end(Side::Client);
         let endpoint = client.endpoint;

@@ -11,10 +11,11 @@ use units::Span;
 /// The runs that no thread has begun.
 ///
 /// The first run of a combination shows how long its runs take. So the first runs of all combinations come
-/// first, in descending order of the bits to carry. Then the runs of the slowest combination follow.
+/// first, in descending order of the bits that their links could carry. Then the runs of the slowest
+/// combination follow.
 pub(super) struct Order {
     first: VecDeque<usize>,
-    /// Runs of combinations with a finished run, by its wall time.
+    /// Runs of combinations with a finished run, by the wall time of that run.
     timed: BinaryHeap<(Span, Reverse<usize>)>,
     /// All other runs, by combination.
     untimed: BTreeMap<usize, VecDeque<usize>>,

@@ -67,8 +67,8 @@ impl Until {
         }
         let wide = flows.into_iter().filter_map(|(flow, values)| {
             let (mean, half) = mean_and_half_width(&values);
-            // Constant values, including zero, have an interval of width zero. The width for a
-            // single value is unknown: NaN.
+            // Constant values, including zero, have an interval of width zero. The width for a single value
+            // is unknown: NaN.
             let share = if half == 0.0 { 0.0 } else { half / mean.abs() };
             let replicas = values.len() as u32;
             let is_wide = share.is_nan() || share > self.share;

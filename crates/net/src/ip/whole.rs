@@ -15,7 +15,7 @@ pub struct Whole {
     pub dst: IpAddr,
     /// ECN field.
     pub ecn: Ecn,
-    /// The transport protocol; `None` if simulated hosts do not have it.
+    /// The transport protocol; `None` if it is not TCP, UDP or SCTP, or is not known.
     pub protocol: Option<Protocol>,
     /// The range of the transport payload within the packet.
     pub payload: Range<usize>,

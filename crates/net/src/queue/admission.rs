@@ -42,7 +42,7 @@ pub enum Verdict {
 }
 
 impl Parcel {
-    /// What an admission control sees of the packet: its size and whether it is ECN-capable.
+    /// The data of the packet on which an [`Admission`] decides.
     #[inline]
     pub(crate) fn offered(self) -> Offered {
         Offered { size: ByteCount::new(u64::from(self.size())), ecn_capable: self.is_ecn_capable() }

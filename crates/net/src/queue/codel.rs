@@ -107,8 +107,8 @@ impl Waiting {
 /// The state of CoDel for one queue; names as in `rfc8289#section-5`.
 #[derive(Debug, Default)]
 pub(super) struct Control {
-    /// Time at which the delay will have exceeded the target for an interval; `None`
-    /// while the delay is acceptable.
+    /// Time at which the delay will have exceeded the target for an interval; `None` while the delay is
+    /// acceptable.
     first_above: Option<Instant>,
     /// Time of the next drop, while `dropping`.
     drop_next: Instant,

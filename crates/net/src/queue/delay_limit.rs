@@ -2,9 +2,9 @@ use super::{Discipline, Kind, Limit, Queue, Site};
 use crate::fault::SpecFault;
 use units::{ByteCount, Span};
 
-/// A drop-tail queue with room for the bytes that the link sends in the given time. On a link with a
-/// steady rate and no framing, packets of equal sizes wait at most this time. On a link without a
-/// rate the queue is never full.
+/// A drop-tail queue with room for the bytes that the link sends in the given time. On a link with a steady
+/// rate and no framing, packets of equal sizes wait at most this time. On a link without a rate the queue is
+/// never full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayLimit(pub Span);
 

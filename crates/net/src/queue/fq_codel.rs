@@ -200,8 +200,8 @@ mod tests {
         assert!(big.abs_diff(small) <= 2 * 1514, "{big} and {small} bytes");
     }
 
-    // rfc8290#section-4.2.2: CoDel acts once the delay has been above the target for 100
-    // ms (tested in `codel.rs`).
+    // rfc8290#section-4.2.2: CoDel acts once the delay has been above the target for 100 ms (tested in
+    // `codel.rs`).
     #[test]
     fn ecn_capable_packets_of_a_long_queue_are_marked_and_not_dropped() {
         let burst = |ecn| {

@@ -36,7 +36,7 @@ pub(crate) trait Show {
 
 /// The keys of a table.
 pub(crate) trait Record: Sized {
-    /// Every key, with those of the records it includes.
+    /// All keys, including those of included records.
     fn keys() -> Vec<&'static str>;
     /// Reads the keys; `None` if a fault was noted.
     fn read(fields: &Fields<'_>, faults: &mut Faults) -> Option<Self>;

@@ -10,7 +10,7 @@ table! {
         at: Option<At<Instant>>;
         /// State of a congestion control on whose entry the change happens; instead of `at`.
         when: Option<At<WhenTable>>;
-        /// Time after which the value in the rest of the file holds again; by default never.
+        /// Time after which the value that the rest of the file sets holds again; by default never.
         r#for: Option<At<Span>>;
         /// Name of the link, such as `a-b`, for its direction from a to b; `b-a` is the other direction.
         link: Option<At<String>>;

@@ -65,8 +65,8 @@ table! {
         /// Times at which the client resets streams, from the start of transmission; SCTP with `stream_reset`
         /// only.
         stream_request_time: Vec<At<Span>>;
-        /// The streams that the client resets: its outgoing streams, the incoming streams, both, or all
-        /// streams of both directions and the TSNs.
+        /// The streams that the client resets: its outgoing streams, its incoming streams, the same numbers
+        /// in both directions, or all streams of both directions and the TSNs.
         stream_reset_type: StreamResetType = StreamResetType::Outgoing;
         /// Numbers of the streams that the client resets; an empty list: all streams.
         stream_to_reset: Vec<At<u16>>;
@@ -105,9 +105,9 @@ table! {
         /// Fraction of messages that may be abandoned according to `reliability`; SCTP only, with `pr_sctp`
         /// on both sides. By default 0, and 1 if there is a `reliability`.
         unreliable: Option<At<Probability>>;
-        /// When such a message is abandoned: at the end of its lifetime, instead of a further retransmission,
-        /// or when a message with a smaller priority number needs room in the send buffer. By default it is
-        /// not retransmitted.
+        /// When a message of the fraction `unreliable` is abandoned: at the end of its lifetime, instead of a
+        /// further retransmission, or when a message with a smaller priority number needs room in the send
+        /// buffer. By default: instead of its first retransmission.
         reliability: Option<At<Policy>>;
     }
 }
@@ -115,8 +115,8 @@ table! {
 /// Traffic from client to server, and from server to client.
 pub(crate) struct BothTraffics {
     pub forward: TrafficTable,
-    /// Traffic from server to client: without a `back` table the same. Used only if
-    /// the flow is bidirectional.
+    /// Traffic from server to client: without a `back` table the same. Used only if the flow is
+    /// bidirectional.
     pub back: TrafficTable,
     /// Whether the file has a `back` table.
     pub has_back: bool,

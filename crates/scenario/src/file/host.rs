@@ -9,7 +9,7 @@ table! {
     struct HostTable in "[[host]]" {
         /// Name of a [[node]] that is a host.
         name: At<String>;
-        /// The attachment of the real host in place of the simulated one; only for `anabranch emulate`.
+        /// How the real host is attached in place of the simulated one; only for emulation.
         real: RealTable;
     }
 }

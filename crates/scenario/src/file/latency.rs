@@ -13,7 +13,7 @@ table! {
         name: At<String> = At { value: "latency".to_owned(), span: 0..0 };
         /// The host that sends the probes.
         client: At<String>;
-        /// The host that returns them.
+        /// The host that returns the probes.
         server: At<String>;
         /// Probes a second on each path.
         rate: ProbeRate = ProbeRate(20);

@@ -42,7 +42,7 @@ table! {
         seed: u64 = 1;
         /// Hosts, routers and NATs.
         node: Vec<NodeTable>;
-        /// Hosts that are real, for `anabranch emulate`.
+        /// Hosts that are real, for an emulation.
         host: Vec<HostTable>;
         /// Links between nodes.
         link: Vec<LinkTable>;

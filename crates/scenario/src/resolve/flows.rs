@@ -157,8 +157,8 @@ fn flow(
     })
 }
 
-/// Checks that a flow with `echo` sends one datagram for each frame, with room for its time, and that only
-/// the client sends. If not, notes a fault and returns `None`.
+/// Checks that a flow with `echo` sends one datagram for each frame, with room for the time at which it was
+/// sent, and that only the client sends. If not, notes a fault and returns `None`.
 fn can_echo(
     table: &FlowTable,
     forward: &Option<Option<Traffic>>,
@@ -329,7 +329,7 @@ fn traffic(
     }))
 }
 
-/// The fraction of messages that may be abandoned, and when they are.
+/// The fraction of messages that may be abandoned, and when they are abandoned.
 fn reliability(
     protocol: Protocol,
     abandons: bool,
@@ -521,7 +521,8 @@ pub(super) fn ports(flows: &mut [Flow], groups: &[FlowGroup<'_>], faults: &mut F
             }
         }
     }
-    // All ports from 9000 up to this one are taken, so the search continues from here.
+    // For each protocol and client, the port at which the search continues: all ports from 9000 up to it are
+    // taken.
     let mut next: BTreeMap<(Protocol, usize), u16> = BTreeMap::new();
     for group in groups.iter().filter(|group| group.local_port.is_none()) {
         for flow in &mut flows[group.flows.clone()] {

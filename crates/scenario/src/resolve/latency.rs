@@ -38,7 +38,7 @@ pub(super) fn resolve<'t>(
     Some(())
 }
 
-/// The probes of a table, one flow for each path. `others`: all flows before.
+/// The probes of a table, one flow for each path. `others`: the flows that exist already.
 fn probes(
     table: &LatencyTable,
     nodes: &Nodes,
@@ -95,8 +95,8 @@ struct Times {
 impl Load<'_> {
     /// The times of the probes; `None` if there are no flows and no transfers.
     ///
-    /// Probes are measured from the earliest `reset_time` of a flow, or `from` of
-    /// transfers, to the planned end.
+    /// Probes are measured from the earliest `reset_time` of a flow, or `from` of transfers, to the planned
+    /// end.
     fn times(&self, flows: &[Flow]) -> Option<Times> {
         let flows = flows.iter().filter(|flow| !flow.echo);
         let flows = flows.map(|flow| (Instant::ZERO + starts(flow)[0], flow.reset_time));

@@ -33,8 +33,8 @@ pub(super) fn resolve(
 }
 
 /// The links that a table describes. If one name stands for several nodes, each is linked to the node of the
-/// other name. If both stand for the same number of nodes, the first is linked to the first, the second to
-/// the second and so on.
+/// other name. If both names stand for the same number of nodes, the first nodes are linked, the second nodes
+/// are linked, and so on.
 fn alike(
     table: &LinkTable,
     nodes: &Nodes,

@@ -17,7 +17,7 @@ pub(super) struct Names<'a> {
     pub end: PlannedEnd,
 }
 
-/// The probes, one for each flow that a table names; `None` if a fault was noted.
+/// The probes, one for each quantity of each flow or link that a table names; `None` if a fault was noted.
 pub(super) fn probes(tables: &[ProbeTable], names: &Names<'_>, faults: &mut Faults) -> Option<Vec<Probe>> {
     let resolved: Vec<_> = tables.iter().map(|table| probe(table, names, faults)).collect();
     let each = resolved.into_iter().collect::<Option<Vec<_>>>()?;

@@ -50,8 +50,8 @@ pub(super) fn ip_of<'a>(frame: &Frame<'a>) -> Begin<'a> {
     }
 }
 
-/// A number for the place of capture of a frame, besides its interface: a cooked capture of all interfaces
-/// has only one interface in the file.
+/// A number that distinguishes places of capture with the same interface number: a cooked capture of all
+/// interfaces has only one interface in the file.
 pub(super) fn sight(frame: &Frame<'_>) -> u64 {
     match frame.link_type {
         // The kind of packet (to this host, to others, sent), and the address of the sender.
