@@ -66,8 +66,8 @@ fn message_boundaries_in_a_byte_stream_are_found_by_byte_counts() {
     let output = clean(&scenario);
     assert_eq!(scalar(&output, "flow", "back_undelivered_messages"), 0.0);
     for quantity in ["messages", "back_messages"] {
-        // 1250 frames of 3.3 messages: 1, 2, ... of 1452 bytes as the size falls into 0..1452, 1452..2904,
-        // ...
+        // 1250 frames of 3.27 messages on average: one message for a size of up to 1452 bytes, two for up to
+        // 2904 bytes, and so on.
         let messages = scalar(&output, "flow", quantity);
         assert!((messages / (1250.0 * 3.27) - 1.0).abs() < 0.15, "{quantity} {messages}");
     }

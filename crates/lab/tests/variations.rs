@@ -96,8 +96,8 @@ fn a_start_time_is_drawn_from_the_seed() {
     let mut other = parsed("{ uniform = [\"1 s\", \"2 s\"] }");
     other.set_seed(7);
     assert_ne!(digest(&random, 0).0, digest(&other, 0).0);
-    // An interval of width zero equals the constant: it does not change other draws. The flow sends for
-    // `stop_time`.
+    // A uniform distribution of width zero equals the constant, and does not change other draws. A flow sends
+    // for `stop_time` after any start.
     let constant = parsed("\"1 s\"");
     let narrow = parsed("{ uniform = [\"1 s\", \"1 s\"] }");
     assert_eq!(digest(&narrow, 3), digest(&constant, 3));

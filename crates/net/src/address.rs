@@ -23,7 +23,7 @@ pub(crate) fn automatic(net_id: u8, number: u16) -> (Ipv4Addr, Ipv6Addr) {
     (ipv4, Ipv6Addr::new(0xfd00, u16::from(net_id), 0, 0, 0, 0, 0, number))
 }
 
-/// Number of an address: twice that of its interface, plus one for IPv6.
+/// Number of an address: twice the number of its interface, plus one for IPv6.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct AddressId(u32);
 

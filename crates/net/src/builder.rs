@@ -62,8 +62,8 @@ pub enum ConfigError {
     DuplicateAddress(IpAddr),
 }
 
-/// All interfaces, grouped by node, with the range of each host. Spare addresses are interfaces at the end
-/// of the list.
+/// All interfaces, grouped by node, with the range of the interfaces of each host. Spare addresses are
+/// interfaces at the end of the list.
 struct Assigned {
     interfaces: Vec<InterfaceAddress>,
     hosts: Vec<Option<Host>>,

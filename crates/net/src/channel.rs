@@ -59,7 +59,7 @@ pub(crate) struct Taps {
 /// The part of the delay that differs between packets. It does not change their order.
 #[derive(Debug)]
 pub(crate) enum Lateness {
-    /// The propagation delay is constant, and the node at the far end needs no time.
+    /// The propagation delay is constant, and the node at the far end has no processing time.
     None,
     Host(HostJitter),
     Delay(Box<ChangingDelay>),

@@ -97,7 +97,7 @@ fn the_average_of_red_follows_arrivals_and_idle_time() {
     }
     let measured = |world: &World| world.network.red_average(link.forward()).unwrap();
     assert!((measured(&world) - average).abs() < 1e-12);
-    // The next packet arrives 10 ms after 482.24 us, when the queue emptied: the time of 100 packets.
+    // The queue emptied at 482.24 us. The next packet arrives 10 ms later, the time of 100 packets.
     let next = nanos(4 * 120_560) + Span::from_millis(10);
     world.kernel.schedule(next, NetEvent::repair(link));
     world.run_all();

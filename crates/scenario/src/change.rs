@@ -28,7 +28,7 @@ pub enum Trigger {
         path: u8,
         /// The state.
         state: ModelState,
-        /// Which entry, from 1.
+        /// Number of the entry, from 1.
         entry: u32,
         /// Time from the entry to the change.
         after: Span,

@@ -90,7 +90,7 @@ impl Endpoint {
         id
     }
 
-    /// Lets datagrams to a peer carry the time, so that those that the peer returns have a round-trip time.
+    /// Lets datagrams to a peer begin with their time of sending, so that echoes have a round-trip time.
     pub(crate) fn stamp(&mut self, id: ConnId) {
         self.set_contents(id, Contents::Probes);
     }

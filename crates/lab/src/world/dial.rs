@@ -272,8 +272,8 @@ struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// The pairs of source and destination addresses with a route: from the nearest address to each of
-    /// `remotes`, or from all addresses if each pair of addresses is a path.
+    /// The pairs of source and destination addresses with a route: from the address with the longest prefix
+    /// in common with each of `remotes`, or from all addresses if each pair of addresses is a path.
     fn reached(&self, flow: &scenario::Flow, network: &Network, remotes: &[IpAddr]) -> Vec<(IpAddr, IpAddr)> {
         let pairs = flow.protocol == Protocol::Sctp && self.sctp.paths != sctp::PathSet::Addresses;
         let from = |remote: IpAddr| match transport::nearest(self.own, remote) {

@@ -269,7 +269,7 @@ mod tests {
 
     const KINDS: [RateModelKind; 3] = [RateModelKind::Lte, RateModelKind::Wifi, RateModelKind::Satellite];
 
-    /// The rate in Mbit/s at `number` instants with the distance `every`.
+    /// The rate in Mbit/s at `number` instants that are `every` apart.
     fn samples(model: &RateModel, seed: u64, every: Span, number: usize) -> Vec<f64> {
         let mut generator = Generator::new(model, Streams::new(seed, 0).stream("rate a-b"));
         let (mut end, mut rate) = (0, 0.0);
@@ -310,8 +310,8 @@ mod tests {
     /// scale and after a time scale.
     fn check(model: RateModel, after_half: f64, after_one: f64) {
         assert_eq!(model.check(), Ok(()));
-        // The distance of the samples divides no time scale, so that they are not in phase with the steps and
-        // pauses of the model.
+        // The interval between samples does not divide the time scale, so that the samples are not in phase
+        // with the steps and pauses of the model.
         let values = samples(&model, 1, model.time_scale.mul_f64(1.0 / 22.618), 23 * 20_000);
         let (mean, cv, one) = statistics(&values, 23);
         let half = 0.5 * (statistics(&values, 11).2 + statistics(&values, 12).2);

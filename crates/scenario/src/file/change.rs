@@ -40,7 +40,7 @@ table! {
         path: u8 = 0;
         /// The state.
         state: ModelState;
-        /// Which entry into the state, from 1.
+        /// Number of the entry into the state, from 1.
         entry: At<u32> = At { value: 1, span: 0..0 };
         /// Time from the entry to the change.
         after: Span = Span::ZERO;

@@ -27,7 +27,7 @@ const SAME_PLACE: Span = Span::from_micros(100);
 /// Place of a sighting: the interface, and the time to live, which distinguishes the sides of a router.
 type Place = ((u32, u64), u8);
 
-/// Number of sightings of a packet at a place: among the packets read so far, and among those examined so
+/// Numbers of sightings of a packet at a place: among the packets read so far, and among those examined so
 /// far.
 struct Count {
     place: Place,

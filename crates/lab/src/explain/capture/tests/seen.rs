@@ -92,7 +92,7 @@ fn packets_of_a_bridge_and_its_port_count_once() {
     assert_eq!(counts(&classic(113, &twice(40, [&|ip| cooked(0, ip), &|ip| cooked(0, ip)]))), expected);
     assert_eq!(counts(&classic(113, &twice(900, [&|ip| cooked(0, ip), &|ip| cooked(4, ip)]))), expected);
     assert_eq!(counts(&classic(276, &twice(900, [&|ip| cooked_2(2, ip), &|ip| cooked_2(5, ip)]))), expected);
-    // Before and after a router.
+    // Each packet is captured before and after a router.
     let hop = |ip: &[u8]| {
         let mut ip = ip.to_vec();
         ip[8] -= 1;
@@ -108,7 +108,7 @@ fn a_retransmission_of_the_same_bytes_is_none_seen_again() {
     file.data(30, &[1]);
     file.sack(60, 1, 10_000, &[], &[]);
     assert_eq!(counts(&file.0), (2, 1, 1, 0));
-    // At both ends of a link of 50 ms; the first packet is lost on the link.
+    // The packets are captured at both ends of a link of 50 ms, which loses the first packet.
     let sent: Vec<(u32, u64, Vec<u8>)> = vec![
         (0, 0, packets(&file)[0].1.clone()),
         (0, 30_000, packets(&file)[1].1.clone()),
@@ -228,7 +228,7 @@ fn what_is_not_decoded_is_counted_by_its_reason() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(400))]
 
-    /// Fragments, tunnels, sections.
+    /// Captures with fragments, tunnels and several sections are changed at random bytes.
     #[test]
     fn damaged_captures_of_all_kinds_are_read_without_panic(
         changes in proptest::collection::vec((0usize..20_000, proptest::prelude::any::<u8>()), 0..60),
