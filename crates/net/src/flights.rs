@@ -91,7 +91,6 @@ impl Flights {
         self.ring = larger;
     }
 
-    /// All entries, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &Flight> {
         (0..self.tail.wrapping_sub(self.head)).map(|place| self.slot(self.head.wrapping_add(place)))
     }

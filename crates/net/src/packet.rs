@@ -208,7 +208,6 @@ impl Pool {
         &self.spills[id.index()]
     }
 
-    /// The stored bytes of a packet, as a mutable slice.
     pub fn head_mut(&mut self, id: PacketId) -> &mut [u8] {
         let stored = &mut self.slots[id.index()];
         match stored.head.get_mut(..usize::from(stored.len)) {
@@ -217,7 +216,6 @@ impl Pool {
         }
     }
 
-    /// Stores a copy of a packet.
     pub fn copy(&mut self, id: PacketId) -> PacketId {
         let mut head = self.head(id).to_vec();
         let &Stored { zeros, src, dst, protocol, ecn, corrupted, sent_at, .. } = self.get(id);

@@ -316,7 +316,6 @@ fn at_port(ports: &Ports, protocol: Protocol, head: &[u8]) -> Option<EndpointId>
     ports.get(protocol, u16::from_be_bytes([port[0], port[1]]))
 }
 
-/// A delivered packet as a [`Datagram`].
 #[inline]
 fn datagram<'a>(packet: &Packet<'a>) -> Datagram<'a> {
     let bytes = Octets::new(packet.head, packet.zeros);

@@ -14,7 +14,6 @@ pub(super) struct Owners {
 }
 
 impl Owners {
-    /// The owner of a connection.
     #[inline]
     pub(super) fn get(&self, conn: ConnId) -> Option<Owner> {
         if let Some((id, owner)) = self.only {
@@ -27,7 +26,6 @@ impl Owners {
         }
     }
 
-    /// Sets the owner of a connection.
     pub(super) fn insert(&mut self, conn: ConnId, owner: Owner) {
         match self.place(conn) {
             Ok(place) => self.list[place].1 = owner,

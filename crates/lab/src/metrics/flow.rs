@@ -207,7 +207,6 @@ impl<'a> Direction<'a> {
         }
     }
 
-    /// Reports the limits of the sender.
     fn limits(&self, row: &mut dyn FnMut(Quantity, Option<usize>, f64)) {
         let (begin, end) = (&self.sender.begin.counted, &self.sender.end.counted);
         let mut rows = |path, before: &LimitTimes, after: &LimitTimes| {
@@ -259,7 +258,6 @@ const PATH_COUNTERS: [(Quantity, PathCounter); 10] = [
     (q::TIMEOUTS, |path| path.timeouts),
 ];
 
-/// Warnings about the numbers of the flow.
 pub(super) fn warning(flow: &Flow) -> Option<String> {
     let what = match &flow.fate {
         Fate::NeverConnected => "never connected".to_owned(),

@@ -24,7 +24,6 @@ pub(crate) use windows::{Edge, Windows};
 use crate::app::{Flow, TransferSource};
 use crate::host::Side;
 
-/// Returns warnings about the numbers of a run.
 pub(crate) fn warnings(
     flows: &[Flow],
     sources: &[TransferSource],

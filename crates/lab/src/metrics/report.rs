@@ -42,7 +42,6 @@ fn own(flow: &Flow) -> Option<(&Window, &Window)> {
     }
 }
 
-/// The rows of one window.
 fn window_rows(
     window: &str,
     flows: &[Flow],

@@ -49,7 +49,6 @@ pub(crate) fn completion_times(source: &TransferSource) -> [Series; 2] {
     ]
 }
 
-/// Warnings about the numbers of the source.
 pub(super) fn warning(source: &TransferSource) -> Option<String> {
     let missing = source.begun.len() - source.done.len();
     (missing > 0).then(|| format!("{missing} transfers of `{}` were not delivered", source.like().name))

@@ -50,7 +50,6 @@ impl Windows {
         whole.map(|measured| (measured.window.name.as_str(), measured.window.from, measured.window.to))
     }
 
-    /// Warnings about the numbers.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let cut = self.0.iter().filter(|measured| measured.end.is_none());
         cut.map(|measured| {

@@ -127,7 +127,6 @@ pub(super) fn of_sweep(
     })
 }
 
-/// The axes of a sweep.
 pub(super) fn axes(axes: &[Axis]) -> Json {
     let axis = |axis: &Axis| {
         let values: Vec<Json> = axis.values.iter().map(plain).collect();

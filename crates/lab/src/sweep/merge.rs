@@ -301,7 +301,6 @@ impl Listing {
     }
 }
 
-/// The axes of a manifest.
 fn axes(manifest: &Json) -> Option<Vec<Axis>> {
     let axis = |axis: &Json| {
         let values = axis["values"].as_array()?.iter().map(manifest::value).collect::<Option<_>>()?;

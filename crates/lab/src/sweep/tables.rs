@@ -124,7 +124,6 @@ impl TableFile {
         Ok(())
     }
 
-    /// Ends the file and returns its path.
     fn finish(mut self) -> Result<PathBuf, SweepError> {
         let begun = self.begin(&[]);
         let TableFile { path, part, rows, .. } = self;

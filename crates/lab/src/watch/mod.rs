@@ -70,7 +70,6 @@ pub(crate) fn sending_end(flow: &Flow) -> Side {
     if flow.end(Side::Client).sends() { Side::Client } else { Side::Server }
 }
 
-/// The other end.
 fn other(side: Side) -> Side {
     match side {
         Side::Client => Side::Server,
@@ -129,7 +128,6 @@ fn counters(counted: &Counted, path: usize) -> PathNow {
     }
 }
 
-/// One direction of a link.
 pub(crate) fn link(view: &mut View<'_>, direction: LinkDir) -> LinkNow {
     let backlog = view.network.backlog(direction, view.now);
     LinkNow {

@@ -161,7 +161,6 @@ impl World {
         self.offer(index, side, |meter, now, endpoint| meter.frame(now, endpoint));
     }
 
-    /// Turns a sender on or off.
     fn turn_source(&mut self, index: usize, side: Side) {
         self.offer(index, side, |meter, now, endpoint| meter.turn(now, endpoint));
         self.plan_turn(index, side);

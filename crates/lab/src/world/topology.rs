@@ -82,7 +82,6 @@ pub(super) fn checksum(scenario: &Scenario) -> Checksum {
     }
 }
 
-/// Schedules the outages of links.
 pub(super) fn schedule_outages(scenario: &Scenario, links: &[LinkId], kernel: &mut Kernel<LabEvent>) {
     for (link, &id) in scenario.links.iter().zip(links) {
         for outage in &link.down {

@@ -25,7 +25,6 @@ fn transport_header(whole: &[u8]) -> &[u8] {
 }
 
 impl Network {
-    /// Offers a packet to the queue of a link.
     #[inline(never)] // two inlined copies would not fit the instruction cache
     pub(super) fn enqueue(
         &mut self,

@@ -56,7 +56,6 @@ impl<V: Varying> Segments<V> {
         self.ahead.end
     }
 
-    /// Advances to the next segment.
     pub fn advance(&mut self) {
         self.ahead.advance();
     }

@@ -153,7 +153,6 @@ impl<V: Varying> Series<V> {
         self.steps[step.index].1
     }
 
-    /// Time at which a step ends.
     pub(super) fn end(&self, Step { cycle, index }: Step) -> Instant {
         match (self.steps.get(index + 1), self.period) {
             (Some((next, _)), period) => self.begin_of(cycle, period) + *next,
@@ -174,7 +173,6 @@ impl<V: Varying> Series<V> {
         }
     }
 
-    /// The step at an instant.
     pub(super) fn at(&self, now: Instant) -> Step {
         let nanos = now.as_nanos();
         let (cycle, rest) = match self.period {

@@ -95,7 +95,6 @@ impl Trace {
         self.times.last().map_or(1, |last| last.as_nanos())
     }
 
-    /// The first opportunity after `now`.
     pub(crate) fn first_after(&self, now: Instant) -> Opportunity {
         let period = self.period();
         let (cycle, rest) = (now.as_nanos() / period, Span::from_nanos(now.as_nanos() % period));
