@@ -63,8 +63,8 @@ named! {
         /// numbers of chunks (the first chunk of the association is number 1): "sent", "resent-fast" (after
         /// missing reports), "resent-timeout" and "resent-early" (before a loss was found) of each path;
         /// "acked" (cumulative TSN), "gap-acked" and "non-renegable" (the highest in these blocks) and
-        /// "window-edge" (the chunk up to which the peer's receive window has room for chunks of the greatest
-        /// size so far, beside those that arrived early) of the flow. SCTP only.
+        /// "window-edge" (the last chunk that fits the peer's receive window if all further chunks have the
+        /// largest size so far) of the flow. SCTP only.
         Sequence = "sequence",
         /// The peer's receive window in bytes, as known to the sender. For SCTP the bytes in flight are
         /// subtracted; for TCP they are not.
@@ -104,8 +104,8 @@ named! {
         CcExtraAcked = "cc:extra_acked",
         /// Least round-trip time of the model, seconds.
         CcMinRtt = "cc:min_rtt",
-        /// Least round-trip time since the last ProbeRTT, seconds. The next one begins once it has not fallen
-        /// for 5 s.
+        /// Least round-trip time since the last ProbeRTT, seconds. The next ProbeRTT begins once this time
+        /// has not fallen for 5 s.
         CcProbeRttMinDelay = "cc:probe_rtt_min_delay",
         /// Round trips without growth of the delivery rate.
         CcFullBwCount = "cc:full_bw_count",

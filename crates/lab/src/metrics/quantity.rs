@@ -82,7 +82,7 @@ quantities! {
     RETRANSMISSIONS = "retransmitted_chunks";
     /// Reductions of cwnd by fast retransmission, of the flow and of each path.
     FAST_RECOVERIES = "fast_recoveries";
-    /// Chunks that fast retransmission took for lost although they had arrived, if the sender noticed this,
+    /// Chunks that fast retransmission considered lost although they had arrived, if the sender noticed this,
     /// of the flow and of each path that seemed to lose them. Only senders with `loss_detection = "rack"`
     /// notice it.
     NEEDLESS_RETRANSMISSIONS = "needless_retransmissions";
@@ -157,15 +157,16 @@ pub const LINK_QUEUE_MAX: &str = "queue_max_packets";
 /// Mappings that a NAT created in the whole run. The column `flow` of a NAT's quantities has `nat:` and the
 /// name of its node.
 pub const NAT_MAPPINGS: &str = "nat_mappings";
-/// Packets that a NAT dropped in the whole run: from outside without a mapping, or not UDP.
+/// Packets that a NAT dropped in the whole run: without a mapping, not UDP, or while all its ports were in
+/// use.
 pub const NAT_DROPS: &str = "nat_drops";
 
 /// Round-trip time that half of the datagrams of a flow with `echo` do not exceed, in seconds; of those that
 /// were sent in the window and returned.
 pub const ECHO_P50: &str = "echo_rtt_p50_s";
-/// Round-trip time that 95 % of them do not exceed.
+/// Round-trip time that 95 % of the datagrams do not exceed, as for [`ECHO_P50`].
 pub const ECHO_P95: &str = "echo_rtt_p95_s";
-/// Round-trip time that 99 % of them do not exceed.
+/// Round-trip time that 99 % of the datagrams do not exceed, as for [`ECHO_P50`].
 pub const ECHO_P99: &str = "echo_rtt_p99_s";
 /// Datagrams of a flow with `echo` that were sent in the window and never returned.
 pub const ECHOES_LOST: &str = "echoes_lost";
