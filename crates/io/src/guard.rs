@@ -8,11 +8,12 @@ use units::Instant;
 /// Protects datagrams between the endpoint and its sockets, such as by encryption
 /// ([`Builder::guard`](crate::Builder::guard)). A guard does no input or output, and reads no clock.
 ///
-/// The guard gives each authenticated peer a [`Channel`] other than [`Channel::NONE`], and never gives it to
-/// another peer. An association accepts packets of one channel only, so that no peer can do anything in the
-/// name of another one.
+/// The guard gives each authenticated peer a [`Channel`] other than [`Channel::NONE`], and never gives the
+/// same channel to another peer. An association accepts packets of one channel only, so that no peer can do
+/// anything in the name of another one.
 ///
-/// After each other call, the driver calls [`poll_transmit`](Self::poll_transmit) until it returns `None`.
+/// After a call of any other method, the driver calls [`poll_transmit`](Self::poll_transmit)
+/// until it returns `None`.
 pub trait Guard: Debug + Send {
     /// Bytes that the guard adds to each packet.
     fn overhead(&self) -> usize;
@@ -47,26 +48,27 @@ pub trait Guard: Debug + Send {
     fn handle_timeout(&mut self, now: Instant);
 
     /// The channel of a datagram that the guard sent, from its first bytes, which an ICMP message quotes.
-    /// `None` if it is no datagram of the last time, and then the message has no effect: anybody can send
-    /// one. Without this method, none has.
+    /// `None` if the guard has not sent such a datagram recently. Then the driver ignores the ICMP message,
+    /// since anybody can send one. A guard without this method lets the driver ignore all ICMP messages.
     fn quoted(&self, bytes: &[u8]) -> Option<Channel> {
         let _ = bytes;
         None
     }
 
-    /// The next channel that carries nothing any more, and why. The driver ends its associations.
+    /// The next channel that has ended, and why. The driver then ends associations of the channel,
+    /// as [`ChannelEnd`] says.
     fn poll_end(&mut self) -> Option<(Channel, ChannelEnd)> {
         None
     }
 
-    /// Stores a waker of the driver, for a guard that another thread can change: after such a change, it
-    /// wakes the driver, which then calls [`poll_end`](Self::poll_end).
+    /// Stores a waker of the driver, for a guard that another thread can change. After such a change, the
+    /// guard wakes the driver, which then calls [`poll_end`](Self::poll_end).
     fn set_waker(&mut self, waker: Waker) {
         let _ = waker;
     }
 }
 
-/// Why a channel of a [`Guard`] carries nothing any more.
+/// Reason why a channel of a [`Guard`] has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChannelEnd {
@@ -76,7 +78,7 @@ pub enum ChannelEnd {
     NoSession,
 }
 
-/// What a peer proves to a [`Guard`] that it is.
+/// The identity that a peer proves to a [`Guard`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Identity {

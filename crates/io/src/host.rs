@@ -62,7 +62,7 @@ pub struct Host {
     packet: PacketBuf,
     quoted: Vec<u8>,
     tap: Option<Box<dyn Tap>>,
-    /// The named addresses.
+    /// The local addresses of [`HostOptions::locals`].
     locals: Vec<(IpAddr, Option<String>)>,
     addresses: Vec<IpAddr>,
     carrier: Carrier,
@@ -71,8 +71,9 @@ pub struct Host {
     ports: BTreeMap<u16, Port>,
     /// Deadline of each port that has one.
     deadlines: BTreeSet<(Instant, u16)>,
-    /// Ports whose packets and events have not been taken since their last change.
+    /// Ports that may have packets to send.
     unsent: BTreeSet<u16>,
+    /// Ports that may have events which the caller has not taken.
     untold: BTreeSet<u16>,
 }
 
@@ -81,12 +82,12 @@ struct Port {
     endpoint: Endpoint,
     /// The deadline in [`Host::deadlines`].
     armed: Option<Instant>,
-    /// Tells other processes that packets in IP for this port are ours.
+    /// Claims the port for packets in IP, so that other processes do not open it.
     _claims: Vec<socket2::Socket>,
 }
 
 impl Host {
-    /// The least token that the caller may register.
+    /// The smallest token that the caller may register.
     pub const FIRST_TOKEN: mio::Token = mio::Token(OTHERS);
 
     /// Binds the sockets.
@@ -141,7 +142,7 @@ impl Host {
         self.clock.now()
     }
 
-    /// Where the caller registers what [`Self::wait`] waits for, too.
+    /// The registry for further sources that [`Self::wait`] waits for.
     pub fn registry(&self) -> &mio::Registry {
         self.sockets.registry()
     }
@@ -179,7 +180,8 @@ impl Host {
         Endpoint::new(options)
     }
 
-    /// Closes a port at once: its associations end without a packet.
+    /// Closes a port at once. Packets that wait are sent; then the associations of the
+    /// port end without an ABORT.
     pub fn close(&mut self, port: u16) {
         self.transmit();
         if let Some(Port { armed: Some(at), .. }) = self.ports.remove(&port) {
@@ -220,7 +222,7 @@ impl Host {
     }
 
     /// Sleeps until a packet, something that the caller registered, a timer or `until` is due; then reads
-    /// packets for a short time and runs timers. Returns what is ready of the caller's.
+    /// once from each socket and runs timers. Returns which of the caller's registered sources are ready.
     ///
     /// # Errors
     /// The system's error.

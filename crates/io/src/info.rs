@@ -1,4 +1,4 @@
-//! State and counters of associations and paths, with times of the standard library.
+//! State and counters of associations and paths, with times as `std::time::Duration`.
 
 use sctp::{Limit, PathId, PathState, PathStats, ReceiveStats};
 use std::fmt;

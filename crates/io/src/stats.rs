@@ -28,7 +28,8 @@ pub struct SocketStats {
     pub sends: u64,
     /// Packets received.
     pub packets_received: u64,
-    /// Bytes received: UDP payload, and packets in IP, those of IPv4 with their IP header.
+    /// Bytes received: UDP payload, and SCTP packets directly in IP. Those in IPv4
+    /// count with their IP header.
     pub bytes_received: u64,
     /// System calls that received packets.
     pub receives: u64,
@@ -36,7 +37,7 @@ pub struct SocketStats {
     pub receive_overflow: u64,
     /// Packets that the system refused to send.
     pub send_errors: u64,
-    /// The system's number of the last send error; 0: none.
+    /// Error number (`errno`) of the last send error; 0: none.
     pub last_error: i32,
 }
 

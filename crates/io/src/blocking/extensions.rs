@@ -117,7 +117,7 @@ impl Endpoint {
         block_on(self.inner.remove_local_address(address))
     }
 
-    /// What the paths of this endpoint carried, as [`crate::Endpoint::saved_paths`].
+    /// Returns what the paths of this endpoint carried, as [`crate::Endpoint::saved_paths`].
     ///
     /// # Errors
     /// [`ConnectionError::EndpointClosed`].
@@ -125,7 +125,7 @@ impl Endpoint {
         block_on(self.inner.saved_paths())
     }
 
-    /// Takes what [`Self::saved_paths`] returned earlier, as [`crate::Endpoint::restore_paths`].
+    /// Takes the text that [`Self::saved_paths`] returned earlier, as [`crate::Endpoint::restore_paths`].
     ///
     /// # Errors
     /// [`RestoreError`]; nothing changes then.

@@ -254,7 +254,7 @@ impl Connection {
         self.inner.peer()
     }
 
-    /// What the peer has proved to the [guard](Builder::guard); `None` without one.
+    /// The identity that the peer has proved to the [guard](Builder::guard); `None` without a guard.
     pub fn peer_identity(&self) -> Option<Identity> {
         self.inner.peer_identity()
     }
@@ -308,7 +308,7 @@ impl Connection {
         let ended = block_on_for(self.inner.shutdown(), timeout);
         ended.unwrap_or_else(|| {
             self.inner.abort("it lingered too long");
-            // The connection may have ended just before the call.
+            // The connection may have ended just before the abort.
             self.closed().graceful()
         })
     }
@@ -373,7 +373,7 @@ impl Delivery {
     }
 }
 
-/// Reason why a wait with a time limit gave nothing.
+/// Reason why a wait with a time limit ended without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {

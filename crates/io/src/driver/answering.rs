@@ -18,7 +18,7 @@ impl Answering {
     /// for the endpoint.
     pub(super) fn take(&mut self, datagram: &Datagram<'_>, sockets: &mut Sockets) -> bool {
         self.answer.clear();
-        // Port 0: the packet came in IP, or cannot be answered.
+        // Port 0 means that the packet came directly in IP.
         if datagram.udp_port == 0 || !self.responder.take(datagram, &mut self.answer) {
             return false;
         }

@@ -22,7 +22,7 @@ const LOOK_EVERY: Span = Span::from_millis(100);
 pub(super) struct Connections {
     entries: BTreeMap<AssocId, Entry>,
     /// Connections with messages that wait for the stack. Each time that packets were sent, the stack may
-    /// have room for messages (`Config::send_queue`), so all of them are tried again.
+    /// have room for messages (`Config::send_queue`), so the driver tries all of them again.
     sending: Vec<AssocId>,
     /// Connections with unanswered flushes.
     flushing: BTreeSet<AssocId>,
@@ -193,7 +193,8 @@ impl Connections {
         }
     }
 
-    /// Ends the associations of a channel that carries nothing any more.
+    /// Ends the associations of a channel that has ended: all of them, or without a session only those whose
+    /// handshake waits for INIT ACK.
     pub(super) fn end_channel(&mut self, endpoint: &mut Endpoint, channel: Channel, end: ChannelEnd) {
         for (&id, entry) in &mut self.entries {
             let reason = match end {
@@ -251,7 +252,7 @@ impl Connections {
     }
 
     /// Notifies handles that their connections have ended. Called after the last packets were sent, since the
-    /// program may then exit.
+    /// program may exit once it is notified.
     pub(super) fn tell_ends(&mut self) {
         for (entry, reason) in self.ended.drain(..) {
             entry.mailbox.end(reason);
@@ -269,7 +270,8 @@ impl Drop for Connections {
     }
 }
 
-/// Adds a connection to the backlog. Without a listener, its handle releases it.
+/// Adds a connection to the backlog. Without a listener, the handle is dropped, which
+/// releases the connection.
 fn offer(handle: Handle, new_connections: &NewConnections) {
     let offered = new_connections.backlog().push(handle);
     if let Ok(listeners) = offered {

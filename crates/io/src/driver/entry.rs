@@ -10,12 +10,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use units::{Instant, Span};
 
-/// A connection without handles is aborted after this time without progress, in units of RTO.Max. The timer
-/// T5-shutdown-guard (`rfc9260#section-9.2`) is as long, but runs only once everything is acknowledged.
+/// A connection that is closed in the background is aborted after this time without progress, in units
+/// of RTO.Max. The timer T5-shutdown-guard (`rfc9260#section-9.2`) is as long, but runs only once
+/// everything is acknowledged.
 const STALL_RTOS: u64 = 5;
 
 /// Largest number of stream resets by the peer whose reports wait until earlier data is read. With more
-/// resets, the oldest one is reported before that.
+/// resets, the oldest one is reported although earlier data is unread.
 const MOST_HELD: usize = 64;
 
 /// One connection.
@@ -41,7 +42,7 @@ pub(super) struct Entry {
     /// True if the last piece passed to the stack did not end its message.
     incomplete: bool,
     /// True if the stack sends messages in the order of queueing: there is no stream scheduler, no message
-    /// was urgent, no stream waited for its reset, and the peer may not reset streams.
+    /// was urgent, no reset was queued, and the peer may not reset streams.
     in_order: bool,
     /// Unanswered flushes, in the order of `Flush::bytes`.
     flushes: VecDeque<Flush>,
@@ -266,8 +267,8 @@ impl Entry {
         self.flushes.push_back(Flush { bytes, abandoned: self.abandoned, answer });
     }
 
-    /// Answers the flushes that are complete, and those that wait for lost messages. Returns false if no
-    /// flush is left.
+    /// Answers the complete flushes, and drops the receipts of lost messages. Returns
+    /// false if no flush is left.
     pub(super) fn answer_flushes(&mut self, endpoint: &Endpoint) -> bool {
         let (acked, given, abandoned) = (self.acked(endpoint), self.given, self.abandoned);
         let complete = self.flushes.iter().take_while(|flush| {

@@ -51,7 +51,8 @@ impl Guarded {
         self.guard.identity(channel)
     }
 
-    /// The channel of a quoted datagram, and the message as it concerns the packet in it.
+    /// The channel of a quoted datagram, and the ICMP message for the packet in it: its MTU
+    /// lacks the guard's bytes.
     pub(super) fn quoted(&self, bytes: &[u8], what: Icmp) -> Option<(Channel, Icmp)> {
         let overhead = ByteCount::new(self.guard.overhead() as u64);
         let inner = match what {
@@ -61,7 +62,7 @@ impl Guarded {
         self.guard.quoted(bytes).map(|channel| (channel, inner))
     }
 
-    /// The next channel that carries nothing any more.
+    /// The next channel that has ended, and why.
     pub(super) fn poll_end(&mut self) -> Option<(Channel, ChannelEnd)> {
         self.guard.poll_end()
     }

@@ -21,8 +21,8 @@ pub(crate) struct Locals {
     carrier: Carrier,
     /// Requested size of each of a socket's two buffers.
     buffers: usize,
-    /// Addresses that were added (true) or removed while the endpoint existed. Older handshakes lack the
-    /// change.
+    /// Addresses that were added (true) or removed (false) while the endpoint existed. A handshake that began
+    /// before a change does not contain it.
     changed: BTreeMap<IpAddr, bool>,
     /// Removed addresses with sockets, and the times to close them.
     leaving: Vec<(IpAddr, Instant)>,
@@ -167,8 +167,8 @@ impl Driver {
         for &address in present.iter().filter(|address| !current.contains(address)) {
             let device =
                 named.iter().find(|(named, _)| *named == address).and_then(|(_, device)| device.clone());
-            // An IPv6 address that is still checked for duplicates cannot be bound yet; another change
-            // follows.
+            // An IPv6 address that is still checked for duplicates cannot be bound yet. Its interface
+            // changes again after the check.
             let _ = self.add_address(now, address, device);
         }
         for &address in current.iter().filter(|address| !present.contains(address)) {

@@ -248,7 +248,7 @@ fn keep_memory() {
     drop(black_box(Vec::<u8>::with_capacity(LARGE)));
 }
 
-/// Approximate content of the receive buffer.
+/// Size of that block: about that of a full receive buffer.
 const LARGE: usize = 4 << 20;
 
 fn drain(

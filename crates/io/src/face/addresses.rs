@@ -8,7 +8,7 @@ use std::net::IpAddr;
 impl Connection {
     /// Asks the peer by ASCONF to add a local address of the endpoint to this connection, for example one
     /// that [`Self::remove_local_address`] removed. [`Event::AddressChange`](sctp::Event::AddressChange)
-    /// reports the answer. Then heartbeats confirm the new paths, which carry data after that. Both ends need
+    /// reports the answer. The new paths carry data once heartbeats have confirmed them. Both ends need
     /// [`asconf`](sctp::Config::asconf); without it, only removed addresses can be added again.
     ///
     /// # Errors
@@ -23,8 +23,8 @@ impl Connection {
     }
 
     /// Ends the use of a local address by this connection. Data in flight from this address is retransmitted
-    /// on other paths at once. A peer with ASCONF is asked to delete the address; another peer is not
-    /// informed.
+    /// on other paths at once. If the peer supports ASCONF, this end asks it to delete the address; otherwise
+    /// the peer is not informed.
     ///
     /// # Errors
     /// [`AddressError`]; nothing changes then.

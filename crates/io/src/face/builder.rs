@@ -97,7 +97,7 @@ impl<E> Builder<E> {
     }
 
     /// Sets the SCTP port; 0, the default, selects a free one. If the UDP port is 0, too, both ports get the
-    /// same number. No other endpoint that chose its ports so has this number at these addresses.
+    /// same number, and no two endpoints whose ports are chosen in this way share a number at one address.
     #[must_use]
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
@@ -155,7 +155,7 @@ impl<E> Builder<E> {
         self
     }
 
-    /// Sets the bytes of each connection that may wait for room in its send buffer, 256 KiB unless set; one
+    /// Sets how many bytes of a connection may wait for room in its send buffer, 256 KiB unless set; one
     /// message may be longer. A smaller number, together with [`send_queue`](Config::send_queue), suits a
     /// program that decides late what to send next.
     #[must_use]
@@ -175,8 +175,8 @@ impl<E> Builder<E> {
     }
 
     /// Puts a guard between endpoint and sockets. Packets carry no CRC32c, since the guard protects them.
-    /// [`mtu`](Config::mtu) becomes smaller by the bytes that the guard adds. ICMP messages count if the
-    /// guard recognises the datagram that they quote ([`Guard::quoted`]).
+    /// [`mtu`](Config::mtu) becomes smaller by the bytes that the guard adds. The endpoint processes an ICMP
+    /// message only if the guard recognises the datagram that the message quotes ([`Guard::quoted`]).
     #[must_use]
     pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
         self.guard = Some(Box::new(guard));
@@ -228,15 +228,15 @@ impl<E> Builder<E> {
             true => bind_sockets(&self.locals, self.udp_port, self.socket_buffers)?,
             false => (Vec::new(), 0),
         };
-        // Started before the addresses are read, so that no change is missed.
+        // The watch starts before the addresses are read, so that no change is missed.
         let watch = self.watch_addresses.then(Watch::start).transpose()?;
         let addresses = match &self.locals[..] {
             [] => interface_addresses()?,
             locals => locals.iter().map(|&(address, _)| address).collect(),
         };
         let port = match (self.port, self.udp_port) {
-            // The system gives each endpoint another UDP port. With the same number as SCTP port, several
-            // endpoints of this host can connect to the same port of a peer.
+            // The system gives each endpoint a different UDP port. Because the SCTP port has the same number,
+            // several endpoints of this host can connect to the same port of a peer.
             (0, 0) if udp_port != 0 => udp_port,
             (0, _) => any_port(),
             (port, _) => port,

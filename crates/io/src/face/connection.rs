@@ -149,8 +149,8 @@ impl Connection {
 
     /// Waits until the peer has acknowledged all messages queued so far. Messages may leave in another order
     /// than that of queueing if there is a stream scheduler other than `fcfs`, after an urgent message or a
-    /// stream reset, and if the peer may reset streams. Then this call waits for a moment at which nothing is
-    /// unacknowledged.
+    /// stream reset, and if the peer may reset streams. In these cases this call waits for a moment at which
+    /// nothing is unacknowledged.
     ///
     /// # Errors
     /// [`NotDelivered`] if messages queued since the last flush were lost, or the connection failed.
@@ -185,14 +185,14 @@ impl Connection {
     pub fn peer(&self) -> Result<(Vec<IpAddr>, u16), ConnectionError> {
         match self.mailbox().phase() {
             Phase::Open { peer, peer_port, .. } => Ok((peer, peer_port)),
-            // No application has the handle yet.
+            // The application gets no handle in this phase.
             Phase::Opening => Ok((Vec::new(), 0)),
             Phase::Ended(reason) => Err(reason),
         }
     }
 
-    /// What the peer has proved to the [guard](crate::Builder::guard); `None` without one. The value is known
-    /// at once, and does not change.
+    /// The identity that the peer has proved to the [guard](crate::Builder::guard); `None` without a guard.
+    /// The value is known at once, and does not change.
     pub fn peer_identity(&self) -> Option<Identity> {
         self.mailbox().identity
     }
@@ -204,7 +204,7 @@ impl Connection {
     pub fn outbound_streams(&self) -> Result<u16, ConnectionError> {
         match self.mailbox().phase() {
             Phase::Open { streams, .. } => Ok(streams),
-            // No application has the handle yet.
+            // The application gets no handle in this phase.
             Phase::Opening => Ok(0),
             Phase::Ended(reason) => Err(reason),
         }

@@ -10,8 +10,9 @@ use std::task::{Context, Poll};
 
 /// Events of a connection since this reader was created: failed or restored paths, reports of the peer.
 ///
-/// At most 256 events wait to be read, and of each path only the latest state; the oldest events are dropped.
-/// There is one reader at a time: a new reader replaces the earlier one, which gets no more events.
+/// At most 256 events wait to be read; the oldest events are dropped. Of the states of a path,
+/// only the latest waits. There is one reader at a time: a new reader replaces the earlier one,
+/// which gets no more events.
 #[derive(Debug)]
 pub struct Events {
     handle: Arc<Handle>,

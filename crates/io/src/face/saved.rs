@@ -1,4 +1,4 @@
-//! What paths carried, for a program that begins again (`rfc9959`).
+//! Saves what paths carried, for a later run of the program (`rfc9959`).
 
 use super::Endpoint;
 use crate::types::{ConnectionError, RestoreError};
@@ -6,9 +6,10 @@ use std::time::SystemTime;
 use units::Span;
 
 impl Endpoint {
-    /// What the paths of this endpoint carried, as text for a file: a line for each pair of addresses, at
-    /// most 1024. [`Self::restore_paths`] takes it in a later run of the program. Paths are saved with the
-    /// option [`resume`](sctp::Config::resume) only, and for an hour.
+    /// Returns what the paths of this endpoint carried, as text for a file. Each line has the addresses, the
+    /// bytes carried in a round trip and the RTT of a path; there are at most 1024 lines.
+    /// [`Self::restore_paths`] takes it in a later run of the program. Paths are saved with the option
+    /// [`resume`](sctp::Config::resume) only, and for an hour.
     ///
     /// # Errors
     /// [`ConnectionError::EndpointClosed`].
@@ -17,9 +18,9 @@ impl Endpoint {
         saved.ok_or(ConnectionError::EndpointClosed)
     }
 
-    /// Takes the text that [`Self::saved_paths`] returned earlier. Paths between the same addresses then
-    /// begin with a jump, if `resume` of their connection says so. What was saved more than an hour ago is
-    /// left out. Never pass the text of a peer.
+    /// Takes the text that [`Self::saved_paths`] returned earlier. Later paths between the same addresses
+    /// then begin with a larger cwnd, if their connection has the option `resume`. Paths saved more than an
+    /// hour ago are left out. Never pass the text of a peer.
     ///
     /// # Errors
     /// [`RestoreError`]; nothing changes then.

@@ -8,8 +8,9 @@ use units::Instant;
 use wire::StreamId;
 
 impl Connection {
-    /// Sets the priority of a stream for the [stream scheduler](sctp::Config::stream_scheduler) `priority`,
-    /// or its weight for `wfq`; the other schedulers ignore it. It applies from the stream's next turn.
+    /// Sets the priority of a stream for the [stream scheduler](sctp::Config::stream_scheduler)
+    /// `priority`, or its weight for `wfq`; the other schedulers ignore it. The value applies from
+    /// the stream's next turn.
     ///
     /// # Errors
     /// [`StreamError`].
@@ -19,8 +20,8 @@ impl Connection {
         self.change(sctp::StreamError::Closed, set).await
     }
 
-    /// Begins to reset streams: all, or those listed (`rfc6525`). The reset comes after all messages queued
-    /// before, and before later ones. Waits until the stack has the earlier messages.
+    /// Begins to reset streams: all, or those listed (`rfc6525`). The reset comes after the messages queued
+    /// before this call, and before those queued later. Waits until the stack has the earlier messages.
     /// [`Event::StreamsReset`](crate::Event::StreamsReset) reports the result for each direction. Dropping
     /// the future does not stop the reset.
     ///

@@ -55,7 +55,7 @@ impl MessageWriter {
         }
     }
 
-    /// Sets the payload protocol identifier, 0 unless set; before the first byte.
+    /// Sets the payload protocol identifier, 0 unless set; call before the first byte.
     #[must_use]
     pub fn ppid(mut self, ppid: Ppid) -> Self {
         self.ppid = ppid;
@@ -69,8 +69,8 @@ impl MessageWriter {
         self
     }
 
-    /// Adds bytes to the message. If the future is dropped before it is ready, a part of them may have been
-    /// added.
+    /// Adds bytes to the message. If the future is dropped before it is ready, some of the
+    /// bytes may have been added.
     ///
     /// # Errors
     /// [`SendError`]; then the message can no longer be completed.
@@ -107,7 +107,7 @@ impl MessageWriter {
         Poll::Ready(Ok(length.min(room)))
     }
 
-    /// As [`Self::finish`], for hand-written futures; always ready after the end.
+    /// As [`Self::finish`], for hand-written futures; ready at once if the message has ended.
     ///
     /// # Errors
     /// [`SendError`]: [`SendError::Empty`] if nothing was written.

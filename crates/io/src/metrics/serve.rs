@@ -3,14 +3,15 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Longest time that a request may take, and longest head of a request in bytes.
+/// Longest time that a request may take.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Longest head of a request, in bytes.
 const LONGEST: usize = 8192;
 /// Longest pause within a request.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Parses the address of an HTTP server. `9464` is that port of 127.0.0.1. Other hosts can reach the server
-/// at `192.0.2.1:9464` or `[2001:db8::1]:9464`, too.
+/// Parses the address of an HTTP server. `9464` means this port at 127.0.0.1. With an address, such as
+/// `192.0.2.1:9464` or `[2001:db8::1]:9464`, other hosts can reach the server, too.
 pub fn address(text: &str) -> Option<SocketAddr> {
     let port = text.parse().map(|port: u16| (Ipv4Addr::LOCALHOST, port).into());
     port.or_else(|_| text.parse()).ok()

@@ -4,7 +4,8 @@ use std::io::{self, IoSliceMut};
 use std::net::IpAddr;
 use transport::{Datagram, Ecn, Octets};
 
-/// Largest number of trains of datagrams that one call reads.
+/// Largest number of trains that one call reads. A train is several datagrams that the
+/// kernel joined (UDP GRO).
 const TRAINS: usize = 8;
 /// Bytes of the longest train.
 const TRAIN: usize = 65_536;
@@ -16,7 +17,7 @@ pub(crate) struct Buffers {
     meta: [RecvMeta; TRAINS],
     /// Number of trains read.
     filled: usize,
-    /// The address of the socket; `None` if each train has its destination.
+    /// The address of the socket; `None` if each train names its own destination address.
     address: Option<IpAddr>,
     framing: Framing,
 }
@@ -28,7 +29,7 @@ impl Default for Buffers {
 }
 
 impl Buffers {
-    /// Without memory: takes the place of buffers that are read.
+    /// Buffers without memory, which take the place of others while the datagrams in those are handled.
     pub(crate) fn empty() -> Self {
         let meta = [RecvMeta::default(); TRAINS];
         Buffers { bytes: Vec::new(), meta, filled: 0, address: None, framing: Framing::Udp }

@@ -52,7 +52,8 @@ mod linux {
     /// The next message; `Ok(None)` if it is irrelevant, `None` if there is none.
     fn read_one(socket: &UdpSocket, quoted: &mut Vec<u8>) -> Option<Option<Report>> {
         quoted.resize(QUOTE, 0);
-        // A message about IPv6 comes behind a time, a destination address and a traffic class: 160 bytes.
+        // For IPv6, the kernel puts a time, a destination address and a traffic class before the
+        // error: 160 bytes in all.
         let mut control = nix::cmsg_space!([u8; 256]);
         let mut slices = [IoSliceMut::new(quoted)];
         let message = recvmsg::<SockaddrStorage>(

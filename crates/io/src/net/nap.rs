@@ -4,10 +4,10 @@ use mio::{Events, Poll};
 use std::io;
 use std::time::Duration;
 
-/// The shortest sleep. At high rates several packets leave at once, which costs less.
+/// The shortest sleep. At high rates several packets leave after one sleep, which costs less CPU time.
 const SHORTEST: Duration = Duration::from_micros(200);
 
-/// Sleeps up to this length are exact. Longer sleeps may last one millisecond more.
+/// Sleeps shorter than this are exact. Longer sleeps may last one millisecond more.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const SHORT: Duration = Duration::from_millis(20);
 

@@ -5,8 +5,8 @@ use crate::types::BindError;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Binds all sockets to one UDP port. If any port is allowed, the first socket chooses a free port. If
-/// that port is in use at another address, the next port is tried.
+/// Binds all sockets to one UDP port. If any port is allowed, the first socket chooses a free port. If that
+/// port is in use at another address, another free port is tried.
 pub(crate) fn bind_sockets(
     locals: &[(IpAddr, Option<String>)],
     udp_port: u16,
@@ -47,8 +47,8 @@ fn bind_to(
     Ok((sockets, port))
 }
 
-/// Adds a raw socket at each place, for SCTP port `port` or for all ports. It shares the counters of the UDP
-/// socket there.
+/// Adds a raw socket for each local address, for SCTP port `port` or for all ports. The raw socket shares the
+/// counters of the UDP socket at its address.
 pub(crate) fn bind_raw_sockets(
     locals: &[(IpAddr, Option<String>)],
     port: Option<u16>,
@@ -68,7 +68,7 @@ pub(crate) fn bind_raw_sockets(
     Ok(())
 }
 
-/// Claims an SCTP port at each place, for packets in IP. The port is in use while the result exists.
+/// Claims an SCTP port at each local address, for packets in IP. The port is in use while the result exists.
 pub(crate) fn claim_port(
     locals: &[(IpAddr, Option<String>)],
     port: u16,
@@ -80,7 +80,7 @@ pub(crate) fn claim_port(
     places(locals).into_iter().map(claim).collect()
 }
 
-/// True if packets in IP for a port at an address are those of another process, or of another host.
+/// True if a process has claimed an SCTP port at an address, for packets in IP.
 pub(crate) fn is_claimed(address: IpAddr, port: u16) -> bool {
     let all: IpAddr =
         if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };

@@ -8,7 +8,7 @@ use super::bind::BindSpec;
 use std::io;
 use std::net::IpAddr;
 
-/// Number of SCTP among the protocols in IP.
+/// The IP protocol number of SCTP.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const SCTP: u8 = 132;
 
@@ -87,19 +87,21 @@ mod linux {
             socket.attach_filter(&filter(domain, port))?;
         }
         if domain == Domain::IPV6 {
-            // A raw socket cannot be set to IPv6 only, which the common way to this option asks first.
+            // `enable_transport_errors` of quinn-udp would first read `IPV6_V6ONLY`,
+            // which fails on a raw socket.
             setsockopt(&socket, Ipv6RecvErr, &true)?;
         }
         if let Some(device) = &spec.device {
             bind_to_device(&socket, device)?;
         }
-        // The port of a raw socket would be a protocol.
+        // In the address of a raw socket the port means a protocol, so it is 0.
         socket.bind(&SockAddr::from(SocketAddr::new(spec.address.ip(), 0)))?;
         Ok(socket)
     }
 
     /// Claims a port at an address. The kernel gives a packet to all raw sockets, so that two processes with
-    /// one port would abort each other's associations. An abstract name exists once in a network namespace.
+    /// one port would abort each other's associations. The claim is a UNIX socket with an abstract name,
+    /// which exists only once in a network namespace.
     ///
     /// # Errors
     /// `AddrInUse`, if the port is in use there.

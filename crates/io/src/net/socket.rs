@@ -27,9 +27,9 @@ pub(crate) struct Socket {
 /// The result of sending a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
-    /// The packet was sent, or lost to an error that was counted.
+    /// The packets were sent, or lost to errors that were counted.
     Done,
-    /// The kernel's buffer is full.
+    /// The kernel's send buffer is full.
     Blocked,
 }
 
@@ -52,8 +52,8 @@ impl Socket {
         Socket::set_up(socket, spec, Framing::Udp, counters, None)
     }
 
-    /// Binds a raw socket for an SCTP port, which it claims, or for all ports. It shares `counters`, those of
-    /// the UDP socket of the address.
+    /// Binds a raw socket for an SCTP port, which it claims, or for all ports. The socket shares `counters`
+    /// with the UDP socket at the address.
     ///
     /// # Errors
     /// The system's error, for example if the process has no `CAP_NET_RAW`.
@@ -82,7 +82,7 @@ impl Socket {
         // The kernel grants sizes within its limits.
         let _ = state.set_recv_buffer_size(UdpSockRef::from(&std_socket), spec.buffers);
         let _ = state.set_send_buffer_size(UdpSockRef::from(&std_socket), spec.buffers);
-        // On other systems, or without these errors, the protocol detects failures by timeouts.
+        // On other systems, or if this call fails, the protocol detects failures by timeouts.
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let _ = state.enable_transport_errors(UdpSockRef::from(&std_socket));
         std_socket.set_nonblocking(true)?;
@@ -143,7 +143,8 @@ impl Socket {
     /// Sends one packet after the other: raw sockets have no segmentation offload.
     fn send_each(&self, batch: &mut Batch) -> Sent {
         for (sent, bytes) in batch.bytes.chunks(batch.segment).enumerate() {
-            // The error of an earlier packet may have stopped a call, but stops no second one.
+            // The kernel reports the error of an earlier packet once, and does not send this
+            // one then. So try again.
             let again = |error: io::Error| match error.kind() {
                 ErrorKind::WouldBlock => Err(error),
                 _ => self.send_once(batch, bytes),

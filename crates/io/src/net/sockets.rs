@@ -10,11 +10,11 @@ use std::net::IpAddr;
 use std::time::Duration;
 use transport::{Octets, Transmit};
 
-/// The token of the waker; sockets are numbered.
+/// The token of the waker. The token of a socket is its number.
 pub(crate) const WAKER: Token = Token(usize::MAX);
 /// The token of the watch of interfaces.
 const WATCH: Token = Token(usize::MAX - 1);
-/// The first token for what others register.
+/// The first token for what the user of a [`Host`](crate::Host) registers.
 pub(crate) const OTHERS: usize = 1 << 20;
 /// A blocked socket with this number of batches accepts no more packets.
 const WAITING: usize = 64;
@@ -29,7 +29,8 @@ pub(crate) struct Sockets {
     numbered: usize,
     /// The watch of interfaces, and whether a change may have occurred.
     watch: Option<(Watch, bool)>,
-    /// Readiness of what others registered, since the last call of [`Self::take_others`].
+    /// Readiness of what the user of a [`Host`](crate::Host) registered, since the
+    /// last [`Self::take_others`].
     others: Vec<Ready>,
 }
 
@@ -88,7 +89,7 @@ impl Sockets {
         Ok(())
     }
 
-    /// Removes a socket of an address, with its queued packets; `None` if there is no other one.
+    /// Removes a socket of an address, with its queued packets; `None` if the address has no socket left.
     pub(crate) fn remove(&mut self, address: IpAddr) -> Option<Socket> {
         let n = self.entries.iter().position(|entry| entry.socket.address == Some(address))?;
         let Entry { mut socket, .. } = self.entries.remove(n);
@@ -148,12 +149,12 @@ impl Sockets {
         Ok(())
     }
 
-    /// Where others may register what [`Self::wait`] waits for, with tokens from [`OTHERS`] on.
+    /// The registry for further sources that [`Self::wait`] waits for, with tokens from [`OTHERS`] on.
     pub(crate) fn registry(&self) -> &mio::Registry {
         self.poll.registry()
     }
 
-    /// The readiness of what others registered.
+    /// The readiness of what the user of a [`Host`](crate::Host) registered.
     pub(crate) fn take_others(&mut self) -> Vec<Ready> {
         std::mem::take(&mut self.others)
     }
@@ -208,7 +209,7 @@ impl Sockets {
         }
     }
 
-    /// The socket that sends a packet: of its carrier and its source address.
+    /// The socket with the carrier and the source address of a packet.
     fn entry_for(&mut self, transmit: &Transmit) -> Option<&mut Entry> {
         let (source, is_udp) = (transmit.src, transmit.udp_port != 0);
         let find = |suits: &dyn Fn(&Socket) -> bool| {

@@ -9,7 +9,7 @@ pub(crate) fn working_addresses() -> io::Result<Vec<IpAddr>> {
     Ok(all.map(|interface| interface.ip()).collect())
 }
 
-/// True if other hosts may send to an address: it is neither a loopback nor a link-local address.
+/// True if other hosts may send to an address: a unicast address that is neither loopback nor link-local.
 pub(crate) fn is_reachable(address: IpAddr) -> bool {
     let link_local = match address {
         IpAddr::V4(address) => address.is_link_local(),

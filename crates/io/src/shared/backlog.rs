@@ -11,7 +11,7 @@ pub(crate) struct Backlog {
     listeners: usize,
     /// Largest number of waiting connections.
     limit: usize,
-    /// The driver has ended.
+    /// True once the endpoint was closed or the driver has ended.
     ended: bool,
     wakers: Wakers,
 }

@@ -1,4 +1,4 @@
-//! What handles ask of the driver.
+//! Requests of the handles to the driver.
 
 use super::source::Source;
 use crate::types::{AddressError, PathError};
@@ -22,7 +22,7 @@ impl Call {
     ) -> (Self, oneshot::Receiver<T>) {
         let (answer, receiver) = oneshot::channel();
         let call = Box::new(move |endpoint: &mut sctp::Endpoint, now| {
-            // The send fails if the caller was dropped meanwhile.
+            // The send fails if the caller no longer waits for the answer.
             let _ = answer.send(call(endpoint, now));
         });
         (Call(call), receiver)
@@ -41,7 +41,7 @@ impl fmt::Debug for Call {
 
 /// A request of a handle to the driver.
 pub(crate) enum Command {
-    /// Begin the association that was requested first of those not begun.
+    /// Begin the association that was requested first.
     Connect,
     /// Let peers begin associations if there is a listener.
     Listen,
@@ -49,13 +49,13 @@ pub(crate) enum Command {
     Outbox(AssocId),
     /// Take messages from this source, too.
     Source(AssocId, Source),
-    /// There is room in the inbox.
+    /// The inbox has room again.
     Inbox(AssocId),
-    /// Answer once the peer has acknowledged everything that was given so far; false if some of it was lost.
+    /// Answer once the peer has acknowledged all messages queued so far; false if some of them were lost.
     Flush(AssocId, oneshot::Sender<bool>),
     /// Send a heartbeat to an address of the peer, and answer with its round-trip time.
     Heartbeat(AssocId, IpAddr, oneshot::Sender<Result<Duration, PathError>>),
-    /// The guard may have ended channels, which each round of the driver looks for.
+    /// Look for channels that the guard has ended. The driver does so in each round; this only wakes it.
     Guard,
     /// Shut the association down once everything is delivered.
     Shutdown(AssocId),

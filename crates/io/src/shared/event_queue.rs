@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 /// Largest number of events in the queue.
 const LIMIT: usize = 256;
 
-/// Number of a reader of the events: a later reader takes over from an earlier one.
+/// Identifies a reader of the events. A new reader replaces the earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reader(u64);
 

@@ -19,7 +19,7 @@ pub(crate) struct Inbox {
     awaited: Option<Awaited>,
 }
 
-/// Messages of streams that the peer has reset after them.
+/// Unread messages of streams that the peer reset after it had sent these messages.
 #[derive(Debug)]
 struct Awaited {
     /// Streams that the peer has reset; empty for all streams.

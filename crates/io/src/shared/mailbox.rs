@@ -40,7 +40,7 @@ pub(crate) enum Phase {
 pub(crate) struct Mailbox {
     pub(crate) id: AssocId,
     pub(crate) hub: Arc<Hub>,
-    /// Size of the stack's send buffer: a longer message can never be sent at once.
+    /// Size of the stack's send buffer. A longer message can be sent in pieces only.
     pub(crate) send_buffer: ByteCount,
     /// The peer, if a guard authenticated it.
     pub(crate) identity: Option<Identity>,
@@ -220,8 +220,8 @@ impl Mailbox {
         next.wake();
     }
 
-    /// Makes a call in the driver thread, after messages queued before and before later ones. The call is
-    /// dropped if the connection has ended.
+    /// Makes a call in the driver thread, after the messages queued before the call and before those queued
+    /// later. The call is dropped if the connection has ended.
     pub(crate) fn call_in_order(&self, call: Call) {
         let mut contents = self.lock();
         if !matches!(contents.phase, Phase::Ended(_)) {

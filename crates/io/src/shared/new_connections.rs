@@ -1,4 +1,4 @@
-//! Connections that the application does not have yet.
+//! Connections for which the application has no handle yet.
 
 use super::attempt::Attempt;
 use super::backlog::Backlog;
@@ -21,8 +21,8 @@ pub(crate) struct Request {
     pub(crate) answer: oneshot::Sender<Opening>,
 }
 
-/// The connections of an endpoint that the application does not have yet: those that it requested and the
-/// driver has not begun, and those that peers began and a listener has not accepted.
+/// The connections of an endpoint for which the application has no handle yet: those that the application
+/// requested and the driver has not begun, and those that peers began and no listener has accepted.
 #[derive(Debug)]
 pub(crate) struct NewConnections {
     hub: Arc<Hub>,
@@ -47,7 +47,7 @@ impl NewConnections {
     pub(crate) fn request(&self, peer: Peer, config: Option<Arc<Config>>) -> oneshot::Receiver<Opening> {
         let (answer, receiver) = oneshot::channel();
         let mut requests = self.requests();
-        // Both under one lock: each command belongs to the oldest request.
+        // The lock is held until the request is queued, so that the driver finds a request for each command.
         if self.hub.tell(Command::Connect) {
             requests.push_back(Request { peer, config, answer });
         }

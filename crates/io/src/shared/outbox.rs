@@ -14,7 +14,7 @@ pub(crate) const OUTBOX: usize = 256 * 1024;
 /// Informs the sender of a message that it was delivered; dropped if it was not.
 pub(crate) type Receipt = oneshot::Sender<()>;
 
-/// A message, its receipt and its time of queueing.
+/// A message, or a piece of one, that waits for room in the stack.
 #[derive(Debug)]
 pub(crate) struct Parcel {
     pub(crate) message: Message,
@@ -121,8 +121,8 @@ impl Outbox {
         first.is_some_and(|first| Some(first.ticket) != ticket)
     }
 
-    /// True if a message is urgent and there is room for urgent messages. A message that had to wait for room
-    /// keeps its place among all callers.
+    /// True if a message is urgent and complete, and there is room for urgent messages. A message that had to
+    /// wait for room keeps its place among all callers.
     fn overtakes(&self, parcel: &Parcel, ticket: Option<Ticket>) -> bool {
         let message = &parcel.message;
         let whole = message.end_of_record && ticket.is_none();
@@ -156,7 +156,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Puts a message before all others, for which the stack has no room yet.
+    /// Puts a message for which the stack has no room yet before all other messages.
     pub(super) fn push_first(&mut self, parcel: Parcel) {
         self.bytes += parcel.len();
         self.items.push_front(Item::Parcel(parcel));

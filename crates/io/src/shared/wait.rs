@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// A caller's place among those that wait for an event: its waker can be renewed and removed.
+/// A caller's place among those that wait for an event. With the place a caller renews or removes its waker.
 #[derive(Debug, Default)]
 pub(crate) struct Place(Option<u64>);
 
@@ -36,7 +36,7 @@ impl Wakers {
         self.waiting.retain(|&(id, _)| Some(id) != place.0);
     }
 
-    /// Removes all wakers, to be used once no lock is held.
+    /// Removes and returns all wakers. The caller wakes them once it holds no lock.
     pub(crate) fn take(&mut self) -> Woken {
         Woken { one: None, others: std::mem::take(&mut self.waiting) }
     }
@@ -82,8 +82,8 @@ impl<L: FnMut(&Place)> Drop for Leave<L> {
     }
 }
 
-/// Waits until `poll` is ready. `leave` then removes the place that `poll` took, and also if the future is
-/// dropped: a caller with many short waits leaves no wakers behind.
+/// Waits until `poll` is ready. `leave` then removes the waker that `poll` registered. It does so as well if
+/// the future is dropped, so that a caller with many short waits leaves no wakers behind.
 pub(crate) async fn wait<T>(
     mut poll: impl FnMut(&Context<'_>, &mut Place) -> Poll<T>,
     leave: impl FnMut(&Place),
@@ -105,7 +105,8 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     block_on_until(future, None).expect("a wait without a deadline ends with the result")
 }
 
-/// As [`block_on`], for at most `timeout`. Returns `None` after that, and drops the future if it owns it.
+/// As [`block_on`], for at most `timeout`. Returns `None` after that time; a future that was
+/// passed by value is dropped.
 pub fn block_on_for<T>(future: impl Future<Output = T>, timeout: Duration) -> Option<T> {
     // A timeout beyond the range of the clock is unlimited.
     block_on_until(future, Instant::now().checked_add(timeout))
