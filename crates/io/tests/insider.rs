@@ -18,15 +18,15 @@ use wire::{
     Shutdown, Ssn, StreamId, Tsn,
 };
 
-/// Numbers of the server, of a client, and of a second client, the insider, who attacks the first one.
+/// Numbers of the server, of a client, and of a second client, the insider, who attacks the first client.
 const S: u8 = 9;
 const P: u8 = 1;
 const M: u8 = 2;
 
-/// Address of the gate, which is the source of all datagrams of P and of the forged ones of M.
+/// Address of the [`Gate`], from which the server receives the datagrams of P and the forged ones of M.
 const GATE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9));
 
-/// What the server sends to P.
+/// The message that the server sends to P.
 const SECRET: &[u8] = b"only for P, whatever M does";
 
 /// The second byte of each datagram before encryption.
@@ -66,7 +66,8 @@ impl Log {
     }
 }
 
-/// A guard that puts the number of the sender before each datagram, and encrypts it with a byte of the pair.
+/// A guard that puts the number of the sender before each datagram, and encrypts the rest with a byte
+/// that depends on both peers.
 #[derive(Debug)]
 struct Toy {
     own: u8,
@@ -232,7 +233,7 @@ impl World {
         let leaked = |packet: &Vec<u8>| packet.windows(SECRET.len()).any(|part| part == SECRET);
         assert!(self.log.of(false, P).iter().any(leaked), "the test sees what goes to P");
         assert!(!for_m.iter().any(leaked), "a packet for P was sealed for M");
-        // M may copy the INIT of P, and gets its own INIT ACK then.
+        // M may copy the INIT of P, and then gets an INIT ACK of its own.
         let tag = init_of(&self.log.of(true, P)[0]).0.initiate_tag;
         for packet in for_m.iter().filter(|packet| parse(packet).header.verification_tag == tag) {
             let chunk = parse(packet).chunks().next();
@@ -282,7 +283,7 @@ fn copies_of_the_packets_of_another_peer_have_no_effect() {
     for packet in &of_p {
         world.gate.forge(packet);
     }
-    // All but INIT and COOKIE ECHO have the tag of the association.
+    // The server checks the channel of the association for all packets except INIT and COOKIE ECHO.
     let named = of_p.iter().filter(|packet| {
         let first = parse(packet).chunks().next();
         !matches!(first, Some(Ok(Chunk::Init(_) | Chunk::CookieEcho(_))))

@@ -137,13 +137,13 @@ fn what_nobody_reads_closes_the_window_and_is_counted() {
     wait_until("a closed window", || run(one.stats()).expect("is open").peer_rwnd.get() < 20_000);
     assert_eq!(other.unread(StreamId(3)), 2);
     assert!(other.unread(StreamId(0)) > 0);
-    // Reads everything: the window would be full again if the reader stopped earlier.
+    // All messages are read, because the window would be full again if the reader stopped earlier.
     let mut left = given * 20_000 + 2;
     while left > 0 {
         left -= other.recv().expect("is open").expect("arrives").data.len();
     }
-    // If the reader is slower than the sender, the sender's last SACK may show a small window. The next
-    // message makes the sender learn the present window.
+    // If the reader is slower than the sender, the last SACK that the sender got may show a small window. The
+    // SACK of the next message shows the present window.
     run(one.send("z")).expect("is taken");
     wait_until("an open window", || run(one.stats()).expect("is open").peer_rwnd.get() > 20_000);
 }
@@ -161,7 +161,7 @@ fn everything_received_can_be_read_after_the_end() {
     assert_eq!(read, (0..100).collect::<Vec<_>>());
 }
 
-/// The peer accepts, sends a message and ends the connection before the caller polls the attempt again.
+/// The peer accepts, sends a message and ends the connection before the test polls the attempt again.
 #[test]
 fn an_attempt_whose_connection_has_ended_meanwhile_gives_the_connection_and_its_messages() {
     for graceful in [true, false] {

@@ -1,5 +1,5 @@
-//! Tests over real sockets and a lossy relay, as `any_network` in the simulator: no message is lost or
-//! delivered twice, each stream keeps its order, and the connection ends gracefully.
+//! Tests over real sockets and a lossy relay: no message is lost or delivered twice, each stream keeps its
+//! order, and the connection ends gracefully.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
 use crate::common;

@@ -38,7 +38,7 @@ fn an_answer_is_never_longer_than_its_datagram_and_sctp_reaches_the_endpoint() {
         socket.recv(&mut bytes).ok().map(|length| bytes[..length].to_vec())
     };
     assert_eq!((answer(21), answer(255), answer(0)), (None, None, None));
-    // Loopback loses nothing, but the driver may need its time on a busy machine.
+    // Loopback loses nothing, but on a busy machine the driver may answer after the timeout.
     let answered = |length| (0..50).find_map(|_| answer(length));
     assert_eq!((answered(20), answered(1)), (Some(vec![1; 20]), Some(vec![1])));
     let listener = server.listen(1);

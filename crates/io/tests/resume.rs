@@ -1,4 +1,4 @@
-//! A program that begins again resumes what its paths carried (`rfc9959`).
+//! Tests that the second run of a program resumes with what the paths of the first carried (`rfc9959`).
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
 use crate::common;
@@ -28,7 +28,7 @@ fn folder(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("anabranch-io-resume-{name}-{}", std::process::id()))
 }
 
-/// A run of a program: begins with what `saved` says, sends 1.5 MB, and returns what its paths carried.
+/// Runs a program, which restores the paths in `saved`, sends 1.5 MB, and returns its saved paths.
 fn run(peer: &Peer, saved: Option<&str>, log: &Path) -> String {
     let client = endpoint(CLIENT).qlog(log).bind().expect("binds");
     if let Some(saved) = saved {
@@ -42,7 +42,7 @@ fn run(peer: &Peer, saved: Option<&str>, log: &Path) -> String {
     client.saved_paths().expect("is open")
 }
 
-/// The largest factor by which cwnd grew at once. Without a jump it is about three, of the first SACK.
+/// The largest factor by which cwnd grew at once. Without saved paths it is about 3, at the first SACK.
 fn jump(log: &Path) -> f64 {
     let file = std::fs::read_dir(log).expect("a folder").next().expect("a log").expect("a file").path();
     let text = std::fs::read_to_string(file).expect("the log");

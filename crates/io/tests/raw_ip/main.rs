@@ -1,5 +1,5 @@
-//! SCTP directly in IP between two hosts and a router, which are network namespaces: with ourselves, with a
-//! host that has no SCTP, and with tsctp of usrsctp. tshark checks all packets.
+//! SCTP directly in IP between two hosts and a router, which are network namespaces: with our own stack, with
+//! a host that has no SCTP, and with tsctp of usrsctp. tshark checks all packets.
 //!
 //! If a program or the permission is missing, a test says so and passes; if `ANABRANCH_REQUIRE_TOOLS` is set,
 //! it fails.
@@ -150,7 +150,7 @@ impl Capture {
         Capture { dumpcap, file }
     }
 
-    /// Ends the capture. No packet may be damaged or malformed, and each filter must find some.
+    /// Ends the capture. No packet may be damaged or malformed, and each filter must find packets.
     fn check(self, filters: &[&str]) -> Vec<u64> {
         // The kernel passes packets to dumpcap within 250 ms.
         std::thread::sleep(Duration::from_millis(350));
@@ -177,7 +177,7 @@ fn data_arrives_in_ip_of_both_versions_despite_loss_and_smaller_packets_on_the_w
         let mut server = server(network, test, "ip");
         let endpoint = bind(Carrier::Ip, &[v4(1, 1), v6(1, 1)]);
         assert_eq!(endpoint.udp_port(), 0);
-        // One path of each version: the association has both.
+        // The association has a path in IPv4 and one in IPv6.
         let connection = endpoint.connect((vec![v4(2, 1), v6(2, 1)], PORT)).expect("connects");
         let paths = connection.paths().expect("is open");
         assert_eq!(paths.iter().map(|path| path.udp_port).collect::<Vec<_>>(), [0, 0]);
@@ -300,7 +300,7 @@ fn a_host_without_sctp_refuses_at_once_and_packets_for_another_port_are_not_read
             assert!(error.contains("nobody has the port"), "{remote}: {error}");
             assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
         }
-        // With a raw socket there, its kernel is silent.
+        // Once the other host has a raw socket for SCTP, its kernel sends no ICMP message.
         let _server = server(network, test, "ip");
         for remote in [v4(2, 1), v6(2, 1)] {
             let waited = endpoint.connect_timeout((remote, PORT + 1), Duration::from_millis(500));
@@ -330,12 +330,12 @@ fn one_port_at_one_address_has_one_raw_socket() {
         let told = "cannot send SCTP in IP at 10.9.1.1: Address already in use (os error 98)";
         assert_eq!(error.to_string(), told);
         drop(first);
-        // The driver's thread closes the socket.
+        // The driver's thread closes the socket a moment later.
         in_time(|| bind(v4(1, 1), PORT));
     });
 }
 
-/// Where Debian's libusrsctp-examples has tsctp.
+/// The program tsctp, at the place where Debian's package libusrsctp-examples installs it.
 const TSCTP: &str = "/usr/lib/usrsctp/tsctp";
 
 /// Starts tsctp in the other host, without UDP. Its output is discarded, because tsctp would block on a full
@@ -393,7 +393,7 @@ fn in_time<T, E: std::fmt::Display>(mut attempt: impl FnMut() -> Result<T, E>) -
 
 #[test]
 fn a_process_without_the_privilege_is_told_what_it_needs() {
-    // A user namespace of its own takes the privilege for the network namespace of this process away.
+    // In a new user namespace, a process has no privilege in the network namespace that it came with.
     if std::env::var_os(ROLE).is_some() {
         let bound = Endpoint::builder().local([127, 0, 0, 1]).carrier(Carrier::Ip).bind();
         let error: BindError = bound.expect_err("not permitted");

@@ -84,12 +84,12 @@ impl Network {
         inside(&self.there, program)
     }
 
-    /// Changes the link between the router and the other host.
+    /// Runs a shell script on the router.
     pub fn on_router(&self, script: &str) {
         sh(inside(&self.router, "sh"), script);
     }
 
-    /// Kernels send few ICMP messages a second. A test waits for none.
+    /// Removes the limits of ICMP messages per second, so that each packet of a test gets its message.
     pub fn unlimit_icmp(&self) {
         let script = "echo 0 > /proc/sys/net/ipv4/icmp_ratelimit; echo 0 > /proc/sys/net/ipv6/icmp/ratelimit";
         self.on_router(script);

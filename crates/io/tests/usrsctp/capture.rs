@@ -75,7 +75,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Adds up the frames and bytes of each filter over all intervals.
+    /// Adds up the packets of each filter over all intervals. The bytes of data stay apart by interval.
     fn of(rows: &[Vec<[u64; 2]>]) -> Verdict {
         let mut verdict = Verdict::default();
         for row in rows {

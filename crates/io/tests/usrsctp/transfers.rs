@@ -102,7 +102,8 @@ impl Transfer {
         )
     }
 
-    /// The first unmet condition of those that a busy machine may violate; `None` if all conditions hold.
+    /// Checks the conditions that a busy machine may violate. Returns the first unmet
+    /// one; `None` if all hold.
     fn complaint(self, Outcome { rate, verdict }: &Outcome) -> Option<String> {
         let least_rate = match (self.cmt, self.sender, self.paths) {
             (true, Sender::Ours, Paths::Equal) => 1.5 * ONE_PATH,

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::Command;
 use testkit::Interop;
 
-/// Value of the table's column for the side that connects: each test runs in both roles.
+/// Value in the table's column for the side that connects: in each test, either side connects once.
 const BOTH: &str = "each";
 
 /// The version of the installed usrsctp library.

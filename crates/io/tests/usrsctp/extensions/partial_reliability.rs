@@ -11,7 +11,7 @@ use units::Span;
 use wire::{Data, ForwardTsn, IData, IForwardTsn};
 
 const LENGTH: usize = 1400;
-/// Number of messages on each stream, of streams whose messages may be abandoned and of the reliable stream.
+/// Number of messages on each stream whose messages may be abandoned, and on the reliable stream.
 const UNRELIABLE: usize = 1500;
 const RELIABLE: usize = 300;
 /// The streams: no retransmissions and ordered; no retransmissions and unordered; a lifetime; reliable.
@@ -29,8 +29,8 @@ fn chunks(interleaving: bool) -> &'static [u8] {
     if interleaving { &[IData::TYPE, IForwardTsn::TYPE] } else { &[Data::TYPE, ForwardTsn::TYPE] }
 }
 
-/// Checks that the received messages are a part of the sent ones, in order except on the unordered stream,
-/// and that all reliable messages arrived.
+/// Checks that no message arrived twice, that messages are in order except on the unordered stream, and that
+/// all reliable messages arrived. Returns how many messages did not arrive.
 fn check(numbers: &BTreeMap<u16, Vec<u32>>) -> usize {
     let of = |stream: u16| numbers.get(&stream).map_or(&[][..], Vec::as_slice);
     for stream in [1, 3, 4] {
