@@ -11,7 +11,7 @@ use libc::{c_int, sockaddr, socklen_t};
 use records::{Header, Kind, Op, PAIR_BUFFER, number, switches};
 use std::sync::atomic::Ordering;
 
-/// Largest ballast. A pair whose buffer is larger is not filled to a quarter.
+/// Largest ballast in bytes. It fills less than a quarter of the send buffer if that has more than 1 MiB.
 const BALLAST: usize = 262_144;
 static ZEROS: [u8; BALLAST] = [0; BALLAST];
 
@@ -48,14 +48,14 @@ pub unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_i
     fd
 }
 
-/// True for SCTP sockets, and for those of TCP if they become SCTP sockets.
+/// True if the host process is to have the socket: one of SCTP, or of TCP if TCP sockets become SCTP sockets.
 fn is_wanted(domain: c_int, kind: c_int, protocol: c_int) -> bool {
     let inet = matches!(domain, libc::AF_INET | libc::AF_INET6);
     let tcp = kind & 0xf == libc::SOCK_STREAM && matches!(protocol, 0 | libc::IPPROTO_TCP);
     protocol == number::SCTP || inet && tcp && host::takes_tcp()
 }
 
-/// Tells the host process what the socket is, and waits for its answer.
+/// Tells the host process domain and style of a new socket, and waits for the answer.
 fn greet(fd: c_int, domain: c_int, style: c_int) -> Result<(), c_int> {
     real::set_native(fd, libc::SO_SNDBUF, PAIR_BUFFER as c_int);
     let cookie = real::cookie(fd);
@@ -78,7 +78,7 @@ fn greet(fd: c_int, domain: c_int, style: c_int) -> Result<(), c_int> {
     begin(fd, switched, cookie)
 }
 
-/// Enters a new socket.
+/// Adds a new socket to the table.
 pub fn begin(fd: c_int, switched: u16, cookie: u64) -> Result<(), c_int> {
     real::set_native(fd, libc::SO_PEEK_OFF, 0);
     if table::insert(fd, switched, cookie) { Ok(()) } else { Err(libc::EMFILE) }
@@ -124,8 +124,8 @@ pub unsafe extern "C-unwind" fn connect(fd: c_int, address: *const sockaddr, len
     }
 }
 
-/// Sends a ballast, which fills more than a quarter of the pair: the socket is not writable until the host
-/// process takes it. False sets errno.
+/// Sends a ballast, which fills more than a quarter of the send buffer. The socket is then not writable until
+/// the host process takes the ballast. After an error, sets errno and returns false.
 fn send_ballast(fd: c_int) -> bool {
     let len = usize::try_from(real::get_native(fd, libc::SO_SNDBUF)).unwrap_or(0) / 4 + 4096;
     let mut ballast = Header::new(Kind::Ballast);
@@ -137,7 +137,8 @@ fn send_ballast(fd: c_int) -> bool {
     unsafe { real::sendmsg(fd, &raw const message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) >= 0 }
 }
 
-/// Connects to packed addresses. Returns the association, or -1 and errno.
+/// Connects to the addresses, which are packed as for `sctp_connectx`. Returns the
+/// association, or -1 and errno.
 pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8]) -> c_int {
     // The host process takes the ballast when the association is up or has failed.
     if !send_ballast(fd) {

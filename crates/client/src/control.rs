@@ -1,4 +1,5 @@
-//! Requests to the host process, each on a connection of its own: no state to share, to fork or to lock.
+//! Requests to the host process, each on a connection of its own, so that threads and forked
+//! processes share no state.
 
 use crate::host;
 use crate::real;
@@ -7,10 +8,10 @@ use crate::vectors;
 use libc::{c_int, iovec};
 use records::{Answer, Op, Request};
 
-/// Size of the buffers for bodies.
+/// Size of the buffers for requests and answers.
 pub const ROOM: usize = Request::LEN + Request::MAX_BODY;
 
-/// Connects to the host process; the descriptor, or -1 and errno.
+/// Connects to the host process. Returns the descriptor, or -1 and errno.
 pub fn dial(flags: c_int) -> c_int {
     let Some((address, len)) = host::host() else { return real::fail(libc::EPROTONOSUPPORT) };
     // SAFETY: the address is a static one.
@@ -24,8 +25,8 @@ pub fn dial(flags: c_int) -> c_int {
     }
 }
 
-/// Asks the host process. Returns the value of the answer, or -1 and errno; `result` gets the body of the
-/// answer, and its length is returned.
+/// Asks the host process, and copies the body of the answer to `result`. Returns the value of the answer, or
+/// -1 and errno, and the length of the body.
 pub fn ask(
     cookie: u64,
     op: Op,
@@ -57,7 +58,7 @@ pub fn ask(
     (answer.value, body.len())
 }
 
-/// Sends a request, and receives its answer and a descriptor. Returns the length of the answer.
+/// Sends a request, and receives its answer, which may carry a descriptor. Returns the length of the answer.
 pub fn exchange(mut sent: iovec, answer: &mut [u8], descriptor: &mut Option<c_int>) -> isize {
     let fd = dial(0);
     if fd < 0 {

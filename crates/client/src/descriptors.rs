@@ -1,4 +1,4 @@
-//! What happens to descriptors: `close`, `shutdown`, `dup`, `fcntl`, `ioctl`.
+//! `close`, `shutdown`, `dup`, `fcntl`, `ioctl` and their kin.
 
 use crate::control::ask;
 use crate::real;
@@ -29,8 +29,8 @@ fn linger_time(cookie: u64) -> u32 {
     u32::from_ne_bytes([value[4], value[5], value[6], value[7]])
 }
 
-/// Waits until the associations of a closed socket have ended. A socket with another descriptor does not
-/// wait.
+/// Waits until the associations of a closed socket have ended. Does not wait if another
+/// descriptor keeps the socket open.
 fn linger(cookie: u64, seconds: u32) {
     const STEP: u32 = 10;
     for _ in 0..seconds.saturating_mul(1000 / STEP) {
@@ -86,8 +86,8 @@ fn copied(from: c_int, to: c_int) -> c_int {
     to
 }
 
-// The third argument of these is in the same register whether the function is variadic or not (x86-64 and
-// arm64 Linux).
+// The third argument of the following functions is in the same register whether the function is variadic or
+// not (x86-64 and arm64 Linux).
 
 pub unsafe extern "C-unwind" fn fcntl(fd: c_int, command: c_int, argument: c_ulong) -> c_int {
     // SAFETY: the arguments are those of the program.

@@ -9,7 +9,7 @@ type Address = (sockaddr_un, socklen_t);
 /// The address that [`attach`] stored; null: the environment gives the address.
 static ATTACHED: AtomicPtr<Address> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The address of the host process; none if there is none.
+/// The address of the host process; `None` if none is known.
 pub fn host() -> Option<(&'static sockaddr_un, socklen_t)> {
     static HOST: OnceLock<Option<Address>> = OnceLock::new();
     // SAFETY: an attached address is never freed.
@@ -17,7 +17,7 @@ pub fn host() -> Option<(&'static sockaddr_un, socklen_t)> {
     attached.or_else(|| HOST.get_or_init(find_host).as_ref()).map(|(address, len)| (address, *len))
 }
 
-/// Later sockets use the host process at this path; a path that begins with `@` is an abstract name.
+/// Makes later sockets use the host process at this path; a path that begins with `@` is an abstract name.
 ///
 /// Returns false if the path is empty or too long. The address stays in memory until the process ends.
 pub fn attach(path: &[u8]) -> bool {
@@ -54,7 +54,7 @@ fn address_of(path: &[u8]) -> Option<Address> {
         *place = byte.cast_signed();
     }
     let len = size_of::<sa_family_t>() + path.len();
-    // The name of a path ends with NUL; that of the abstract namespace begins with it.
+    // A path ends with NUL. A name of the abstract namespace begins with NUL, and has none at its end.
     let abstract_name = path.first() == Some(&b'@');
     if abstract_name {
         address.sun_path[0] = 0;

@@ -64,8 +64,8 @@ pub unsafe extern "C-unwind" fn getsockopt(
             result[..4].copy_from_slice(&take_error(fd, entry).to_ne_bytes());
             4
         } else {
-            // The host process reads what the program put into the begin of its buffer, for example an
-            // association.
+            // The host process reads what the program put at the beginning of its buffer, for
+            // example an association.
             let given = slice(value, (*len).min(256));
             let room = len.read().to_ne_bytes();
             let (done, got) = ask(cookie(entry), Op::GetOption, level, name, [&room, given], &mut result);
@@ -81,7 +81,7 @@ pub unsafe extern "C-unwind" fn getsockopt(
     }
 }
 
-/// Peels off an association: the descriptor of its socket is written behind the association.
+/// Peels off the association that `value` names, and writes the descriptor of its new socket behind that.
 unsafe fn peel_off(fd: c_int, entry: &Entry, name: c_int, value: *mut c_void, len: *mut socklen_t) -> c_int {
     let wanted = if name == number::SOCKOPT_PEELOFF { 8 } else { 12 };
     // SAFETY: the pointers are the program's.
@@ -95,7 +95,7 @@ unsafe fn peel_off(fd: c_int, entry: &Entry, name: c_int, value: *mut c_void, le
             value.cast::<c_int>().add(1).write_unaligned(new);
             *len = wanted as socklen_t;
         }
-        // As Linux, which libsctp does not look at: the descriptor.
+        // Linux returns the descriptor here as well, which libsctp ignores.
         new
     }
 }

@@ -1,5 +1,5 @@
-//! `sctp_peeloff`: returns the records that lie in the pair to the host process, which divides them among
-//! both sockets.
+//! `sctp_peeloff`: returns the unread records of the pair to the host process, which divides them
+//! between the two sockets.
 
 use crate::connect::begin;
 use crate::control::{ask, exchange};
@@ -32,7 +32,7 @@ impl Drop for Memory {
     }
 }
 
-/// Gives an association a socket of its own; the descriptor, or -1 and errno.
+/// Gives an association a socket of its own. Returns the descriptor, or -1 and errno.
 pub fn peel_off(fd: c_int, entry: &Entry, association: c_int, flags: c_int) -> c_int {
     let memory = Memory::new();
     if memory.0.is_null() {
@@ -75,8 +75,8 @@ pub fn peel_off(fd: c_int, entry: &Entry, association: c_int, flags: c_int) -> c
     new
 }
 
-/// Returns all records of the pair, the first without the part that the program has read. False after an
-/// error.
+/// Passes all records of the pair to the host process, the first without the part that the program has read.
+/// Returns false after an error.
 fn give_back(fd: c_int, cookie: u64, mut begun: Option<Header>, memory: &Memory) -> bool {
     let request = Request { op: Op::Return, cookie, first: 0, second: 0 }.to_bytes();
     loop {

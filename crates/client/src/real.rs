@@ -1,4 +1,4 @@
-//! The functions of the C library beneath ours.
+//! The functions of the C library that those of this crate replace.
 
 use libc::{
     c_char, c_int, c_uint, c_ulong, c_void, iovec, mmsghdr, msghdr, off_t, sockaddr, socklen_t, timespec,
@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 macro_rules! real {
     ($($name:ident($($argument:ident: $kind:ty),*) -> $result:ty;)*) => {$(
-        /// Calls the next definition of this function.
+        /// Calls the function of this name in the next library (`RTLD_NEXT`).
         ///
-        /// The call may unwind: a thread that is cancelled in it does so.
+        /// The call may unwind, because a thread that is cancelled within it unwinds.
         pub unsafe fn $name($($argument: $kind),*) -> $result {
             static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
             let mut next = NEXT.load(Ordering::Relaxed);

@@ -26,7 +26,7 @@ enum Outcome {
     Error(c_int),
 }
 
-/// A native receive that never waits and is no cancellation point.
+/// Receives from the pair by a system call that never waits and is no cancellation point.
 fn native(fd: c_int, list: (*mut iovec, usize), flags: c_int) -> isize {
     let mut message = vectors::message(list);
     let flags = flags | libc::MSG_DONTWAIT;
@@ -34,12 +34,12 @@ fn native(fd: c_int, list: (*mut iovec, usize), flags: c_int) -> isize {
     unsafe { libc::syscall(libc::SYS_recvmsg, fd as c_long, &raw mut message, flags as c_long) as isize }
 }
 
-/// Removes the first record. The place for reading (`SO_PEEK_OFF`) is then the begin of the next one.
+/// Removes the first record. The place for reading (`SO_PEEK_OFF`) is then the beginning of the next record.
 pub fn consume(fd: c_int) {
     native(fd, (std::ptr::null_mut(), 0), 0);
 }
 
-/// What the error of a native receive means.
+/// The outcome after an error of [`native`].
 fn failed() -> Outcome {
     match errno() {
         libc::EAGAIN => Outcome::Empty,
@@ -47,19 +47,19 @@ fn failed() -> Outcome {
     }
 }
 
-/// Reads from the message at the place without waiting.
+/// Reads from the message at the place for reading (`SO_PEEK_OFF`), without waiting.
 fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &Vectors, peek: bool) -> Outcome {
     let Place { begun, announced } = locked.place();
     let shared = begun.is_none() && locked.is_shared();
     let starts = begun.is_none() && announced == 0 && !shared;
-    // A record of one message that fits in any case needs no second call.
+    // If the buffers have room for the longest record, one call reads and removes a record.
     let fits = !peek && starts && vectors.total >= MAX_DELIVERED;
     let before = if (peek || shared) && !starts { real::get_native(fd, libc::SO_PEEK_OFF) } else { 0 };
     let mut bytes = 0;
     let (header, mut rest) = match begun {
         Some(begun) => begun,
         None => {
-            // The bytes behind the message may be those of another one.
+            // The bytes behind the message may belong to the next message.
             let most = match announced {
                 _ if shared => 0,
                 0 => usize::MAX,
@@ -85,7 +85,7 @@ fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &Vectors, peek: bool) -> Out
                     remove();
                     return Outcome::Error(header.value.cast_signed());
                 }
-                // Only the host process writes here: another kind has no meaning for a reader.
+                // The host process alone writes to the pair. A reader ignores its records of other kinds.
                 _ => {
                     remove();
                     return attempt(fd, locked, vectors, peek);
@@ -98,7 +98,7 @@ fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &Vectors, peek: bool) -> Out
         let Ok(more) = usize::try_from(more) else {
             let outcome = failed();
             if shared {
-                real::set_native(fd, libc::SO_PEEK_OFF, before); // the header was looked at
+                real::set_native(fd, libc::SO_PEEK_OFF, before); // back to before the header
             }
             return outcome;
         };
@@ -167,8 +167,8 @@ fn receive(fd: c_int, entry: &Entry, vectors: &Vectors, flags: c_int, got: &mut 
             Outcome::Empty if flags & libc::MSG_DONTWAIT != 0 => return fail(libc::EAGAIN) as isize,
             Outcome::Empty => {
                 drop(locked);
-                // A receive of zero bytes waits like any other: not at all, or up to its time limit.
-                // SAFETY: nothing is written.
+                // A receive of zero bytes waits as any other does, as long as `O_NONBLOCK` and `SO_RCVTIMEO`
+                // allow. SAFETY: nothing is written.
                 if unsafe { real::recv(fd, std::ptr::null_mut(), 0, libc::MSG_PEEK) } < 0 {
                     return -1;
                 }
@@ -213,7 +213,7 @@ pub fn unread(fd: c_int, entry: &Entry) -> usize {
     }
 }
 
-/// The error that the host process reported, which is then taken (`SO_ERROR`).
+/// Takes the error that the host process reported (`SO_ERROR`); 0 if there is none.
 pub fn take_error(fd: c_int, entry: &Entry) -> c_int {
     let locked = entry.lock();
     match attempt(fd, &locked, &Vectors::one(std::ptr::null_mut(), 0), true) {
@@ -380,7 +380,7 @@ pub unsafe extern "C-unwind" fn recvmmsg(
                 return if n == 0 { -1 } else { n.cast_signed() };
             }
             (*message).msg_len = received as c_uint;
-            // As Linux, which looks at the time only between messages. The end of the data comes once.
+            // As Linux, checks the time only between messages. The end of the data is the last message.
             if received == 0 || until.is_some_and(|until| now() >= until) {
                 return n.cast_signed() + 1;
             }

@@ -39,7 +39,8 @@ unsafe fn transmit(
         let sent = unsafe { real::sendmsg(fd, &raw const message, flags) };
         return if sent < 0 { sent } else { vectors.total as isize };
     }
-    // The pieces of one message follow each other. Only the first one may be refused.
+    // The lock keeps other long messages from coming between the pieces of this one. Only the
+    // first piece may be refused.
     let _locked = entry.lock();
     let (mut from, mut flags) = (0, flags);
     while from < vectors.total {
@@ -66,7 +67,7 @@ unsafe fn transmit(
 }
 
 /// Asks the host process whether it takes a message that it might refuse: the stream is not known to exist,
-/// the message names a key, or the socket limits messages. If it does not, errno is set.
+/// the message names a key, or the socket limits messages. If it does not, sets errno and returns false.
 fn is_allowed(entry: &Entry, header: &Header, length: usize) -> bool {
     let known = entry.streams.load(Ordering::Relaxed);
     let named = !entry.has(switches::MANY) || header.flags & record_flags::ADDRESS == 0;
@@ -183,7 +184,8 @@ pub unsafe extern "C-unwind" fn sendmmsg(
     }
 }
 
-// A file would go into the pair without a header. Programs that get this error read and write instead.
+// `sendfile` would put the bytes of a file into the pair without a header. Programs that get this error use
+// read and write instead.
 
 pub unsafe extern "C-unwind" fn sendfile(to: c_int, from: c_int, place: *mut off_t, count: usize) -> isize {
     match table::find(to) {

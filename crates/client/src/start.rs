@@ -7,7 +7,7 @@ use crate::table;
 use libc::{c_int, sockaddr_un, socklen_t};
 use records::Op;
 
-/// Descriptors that a program may have got from the one before it.
+/// Number of descriptors that may be inherited sockets.
 const INHERITED: c_int = 256;
 
 /// True if the descriptor is connected to the host process.
@@ -21,7 +21,7 @@ fn is_pair(fd: c_int) -> bool {
     named && len == host_len && address.sun_family == host.sun_family && address.sun_path == host.sun_path
 }
 
-/// Takes a descriptor that came from another program if it is a socket of ours.
+/// Adds an inherited descriptor to the table if it is an SCTP socket.
 fn adopt(fd: c_int) {
     if is_pair(fd) {
         let cookie = real::cookie(fd);
@@ -29,13 +29,14 @@ fn adopt(fd: c_int) {
             if let Some(entry) = table::find(fd) {
                 entry.share();
             }
-            // The host process does not know a socket whose association has ended. It can still be read.
+            // The request fails if the association has ended, because the host process has forgotten the
+            // socket then. The socket can still be read.
             control::ask(cookie, Op::Attach, 0, 0, [&[]; 2], &mut []);
         }
     }
 }
 
-/// Takes the sockets of ours that this process got from the program before it.
+/// Adds to the table the SCTP sockets that this process inherited, for example by exec.
 pub fn adopt_inherited() {
     if host().is_some() {
         (0..INHERITED).for_each(adopt);

@@ -1,4 +1,4 @@
-//! What this process knows of its descriptors.
+//! The table of the descriptors that are SCTP sockets.
 
 use libc::c_int;
 use records::{Header, switches};
@@ -7,11 +7,11 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, AtomicUsize, Ordering};
 
 const SIZE: usize = 65_536;
-/// Number of attempts to take a lock. If it is still taken then, its holder was a thread that fork did not
-/// copy.
+/// Number of attempts to take a lock. If the lock is still held then, its holder was a thread
+/// that fork did not copy.
 const TURNS: usize = 100_000;
 
-/// A socket of ours. All zero: the descriptor is not ours.
+/// What this process knows of a descriptor. Without `ours`, the descriptor is no SCTP socket.
 pub struct Entry {
     pub ours: AtomicBool,
     /// `records::switches`.
@@ -22,7 +22,7 @@ pub struct Entry {
     pub streams: AtomicU64,
     /// The thread that reads or sends a message in pieces; 0: none.
     owner: AtomicUsize,
-    /// Another descriptor of the socket may have been read.
+    /// True if the socket may have another descriptor, by which messages may have been read.
     shared: AtomicBool,
     /// The number of forks when the descriptor was added.
     forks: AtomicUsize,
@@ -34,24 +34,24 @@ pub struct Entry {
 pub struct Place {
     /// The message of which a part has been read, and the number of its unread bytes.
     pub begun: Option<(Header, usize)>,
-    /// Length of the message there, if the message before it told it. Without it, the place is the begin of a
-    /// record with one message.
+    /// Length of the message at the place, if the message before announced it; 0: the place is the beginning
+    /// of a record with one message.
     pub announced: usize,
 }
 
 impl Place {
-    /// The begin of a record.
+    /// The beginning of a record.
     pub const START: Place = Place { begun: None, announced: 0 };
 }
 
-/// Forks so far. Two processes have the sockets that were made before the last one.
+/// Number of forks so far. Sockets that are older than the last fork belong to two processes.
 static FORKS: AtomicUsize = AtomicUsize::new(0);
 
 extern "C" fn on_fork() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Learns of later forks.
+/// Counts forks from now on.
 fn watch_forks() {
     static WATCHED: Once = Once::new();
     // SAFETY: the handlers only count.
@@ -86,7 +86,7 @@ pub fn find(fd: c_int) -> Option<&'static Entry> {
     entry.ours.load(Ordering::Acquire).then_some(entry)
 }
 
-/// Enters a descriptor; false if the table has no place for its number.
+/// Adds a descriptor; false if the table has no place for its number.
 pub fn insert(fd: c_int, switches: u16, cookie: u64) -> bool {
     let Some(entry) = usize::try_from(fd).ok().and_then(|fd| TABLE.get(fd)) else { return false };
     entry.owner.store(0, Ordering::Relaxed);
@@ -103,7 +103,8 @@ pub fn insert(fd: c_int, switches: u16, cookie: u64) -> bool {
     true
 }
 
-/// Copies the entry of a descriptor to its duplicate. Without an entry, clears the duplicate's.
+/// Copies the entry of a descriptor to its duplicate. If the descriptor has no entry,
+/// clears that of the duplicate.
 pub fn copy(from: c_int, to: c_int) {
     match find(from) {
         Some(entry) => {
@@ -152,7 +153,7 @@ impl Entry {
         self.switches.load(Ordering::Relaxed) & switch != 0
     }
 
-    /// The socket has another descriptor.
+    /// Records that the socket has another descriptor.
     pub fn share(&self) {
         self.shared.store(true, Ordering::Relaxed);
     }
@@ -184,7 +185,8 @@ impl Locked<'_> {
         unsafe { *self.entry.place.get() = place };
     }
 
-    /// True if what is known of the place may be wrong, and a record may have several messages.
+    /// True if another descriptor may have moved the place for reading, and a record
+    /// may have several messages.
     pub fn is_shared(&self) -> bool {
         let shared = self.entry.shared.load(Ordering::Relaxed)
             || self.entry.forks.load(Ordering::Relaxed) != FORKS.load(Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use libc::{c_void, iovec};
 use records::Header;
 
-/// Most buffers of the program in one call.
+/// Largest number of the program's buffers in one call.
 const MOST: usize = 62;
 
 /// A header, and buffers of the program.
@@ -16,7 +16,7 @@ pub struct Vectors {
 }
 
 impl Vectors {
-    /// Takes the program's buffers, the first of them if there are too many.
+    /// Takes the program's buffers, only the first [`MOST`] if there are more.
     ///
     /// # Safety
     /// `vectors` points to `count` buffers.
