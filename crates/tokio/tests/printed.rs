@@ -1,6 +1,7 @@
 //! Tests that the program printed in docs/embed-rust.md is the one of the crate's documentation, which runs.
 
-/// The lines of a program from the server on, without indentation and without lines hidden in documentation.
+/// The lines of a program from `let server` on, without indentation and without lines
+/// hidden in documentation.
 fn steps(program: &str) -> Vec<&str> {
     let lines = program.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("# "));
     lines.skip_while(|line| !line.starts_with("let server")).collect()
