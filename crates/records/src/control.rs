@@ -23,19 +23,19 @@ pub enum Op {
     LocalName = 7,
     /// The peer's address.
     PeerName = 8,
-    /// Whether the message of the header in the body can be sent; [`Request::first`] is its length. The
-    /// answer's value is the number of streams of its association, or 0 before the association is up.
+    /// Check whether a message can be sent: its header is the body, its length is [`Request::first`]. The
+    /// answer's value is the number of streams of the association, or 0 before the association is up.
     Check = 9,
-    /// Whether associations of a closed socket have not ended. The answer's value is 1 or 0.
+    /// Ask whether a closed socket still has associations. The answer's value is 1 if it has, otherwise 0.
     Linger = 10,
     /// Begin to peel off the association [`Request::first`]. The answer carries the descriptor of its new
     /// socket, and its value has the switches. The host process writes nothing until [`Op::PeelEnd`].
     PeelBegin = 11,
-    /// A record that the program has read and not used, in the body.
+    /// Return the record in the body, which the program has taken from the pair and not used.
     Return = 12,
-    /// All records were returned.
+    /// End to peel off, after all records were returned.
     PeelEnd = 13,
-    /// All sockets, associations and paths as JSON in the body; of no socket.
+    /// All sockets, associations and paths as JSON in the answer's body. The cookie is not used.
     Status = 14,
 }
 

@@ -3,7 +3,7 @@ use crate::array;
 /// "ANB1".
 const MAGIC: u32 = u32::from_le_bytes(*b"ANB1");
 
-/// What a record is.
+/// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Kind {
@@ -13,7 +13,8 @@ pub enum Kind {
     Notification = 2,
     /// An accepted association. The record carries the descriptor of its socket.
     Accepted = 3,
-    /// Fills the pair while an association is set up, so that the socket is not writable.
+    /// Fills the pair so that the socket is not writable: while an association is set
+    /// up, or the socket listens.
     Ballast = 4,
     /// The association failed: [`Header::value`] is the errno.
     Failure = 5,
@@ -56,7 +57,7 @@ pub struct Header {
     pub kind: Kind,
     /// [`flags`].
     pub flags: u16,
-    /// Bytes after the header.
+    /// Bytes of data after this header.
     pub length: u32,
     /// The association.
     pub association: i32,
@@ -82,7 +83,7 @@ pub struct Header {
     pub auth_key: u16,
     /// SCTP port of the peer.
     pub port: u16,
-    /// 0, 4 or 6.
+    /// Family of the address: 4, 6, or 0 without an address.
     pub family: u8,
     /// Address, of which IPv4 uses the first four bytes.
     pub address: [u8; 16],

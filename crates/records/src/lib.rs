@@ -1,11 +1,11 @@
 //! Records between an SCTP program and its host process.
 //!
 //! Each SCTP socket of a program is one end of a *pair*: an `AF_UNIX` connection of type `SOCK_SEQPACKET`. A
-//! record of a pair is a [`Header`] followed by data; one of the host process may be several messages, each
-//! with its header ([`flags::MORE`]). What is not data (bind, connect, socket options) is a [`Request`] on a
-//! connection of its own, which the host process answers once.
+//! record of a pair is a [`Header`] followed by data. A record of the host process may contain several
+//! messages, each with its header ([`flags::MORE`]). Calls that carry no data (bind, connect, socket options)
+//! are [`Request`]s, each on a connection of its own. The host process answers each request once.
 //!
-//! Both ends are on one host, so that numbers have its byte order.
+//! Both ends are on one host, so that numbers have the byte order of that host.
 #![forbid(unsafe_code)]
 
 mod control;
@@ -34,7 +34,7 @@ pub mod switches {
     pub const SNDRCV: u16 = 1;
     /// `SCTP_RECVRCVINFO`: a received message has `SCTP_RCVINFO`.
     pub const RCVINFO: u16 = 2;
-    /// `SCTP_RECVNXTINFO`: a received message has `SCTP_NXTINFO`, if the next one is there.
+    /// `SCTP_RECVNXTINFO`: a received message has `SCTP_NXTINFO`, if the next message has arrived.
     pub const NXTINFO: u16 = 4;
     /// The socket is of style one-to-many.
     pub const MANY: u16 = 8;

@@ -21,7 +21,7 @@ pub enum AssocState {
     CannotStart = 4,
 }
 
-/// Type numbers, from the first.
+/// Types, counted from `FIRST`.
 pub mod kind {
     /// `SCTP_ASSOC_CHANGE`.
     pub const ASSOC_CHANGE: u16 = 1;
@@ -138,7 +138,7 @@ pub fn send_failed_event(failed: &Failed<'_>) -> Vec<u8> {
     bytes
 }
 
-/// The fields before the message, without an error: the peer says none.
+/// The fields up to the error, which is 0, because the peer names none.
 fn begin_failed(kind: u16, length: usize, failed: &Failed<'_>) -> Vec<u8> {
     let mut bytes = begin(kind, length + failed.data.len());
     bytes[2..4].copy_from_slice(&u16::from(failed.sent).to_ne_bytes());
@@ -149,7 +149,7 @@ fn begin_failed(kind: u16, length: usize, failed: &Failed<'_>) -> Vec<u8> {
 /// `SCTP_REMOTE_ERROR`, with the causes of the peer's ERROR chunk.
 pub fn remote_error(id: i32, causes: &[u8]) -> Vec<u8> {
     let mut bytes = begin(kind::REMOTE_ERROR, 16 + causes.len());
-    // The code of the first cause stays in the order of the wire.
+    // The code of the first cause stays in network byte order.
     bytes.extend(causes.first_chunk().unwrap_or(&[0; 2]));
     bytes.extend([0; 2]);
     bytes.extend(id.to_ne_bytes());

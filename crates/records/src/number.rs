@@ -70,10 +70,11 @@ pub const AUTH_SUPPORTED: i32 = 129;
 pub const ECN_SUPPORTED: i32 = 130;
 pub const EXPOSE_POTENTIALLY_FAILED_STATE: i32 = 131;
 pub const REMOTE_UDP_ENCAPS_PORT: i32 = 132;
-/// Of FreeBSD, as the next ones: 0 off, 1 CMT, 2 CMT with `rpv1`, 3 with `rpv2`, 4 with `lia`.
+/// An option of FreeBSD, as is the next one. Values: 0 off, 1 CMT, 2 CMT with `rpv1`, 3
+/// with `rpv2`, 4 with `lia`.
 pub const CMT_ON_OFF: i32 = 0x1200;
 pub const CMT_USE_DAC: i32 = 0x1201;
-/// Of Anabranch: any option by its name and text.
+/// An option of Anabranch: sets any option by its name and text.
 pub const ANB_OPTION: i32 = 0x1300;
 
 /// Types of control messages.
