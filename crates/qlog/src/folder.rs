@@ -51,8 +51,8 @@ impl Folder {
         })
     }
 
-    /// Makes the folder one of a simulated scenario: its title, its flows by address and port of the client,
-    /// and the changes of the network in the order of their times.
+    /// Makes the folder that of a simulated scenario, with its title, its flows by address and port of the
+    /// client, and the changes of the network.
     #[must_use]
     pub fn simulated(
         mut self,

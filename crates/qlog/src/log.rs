@@ -15,7 +15,7 @@ const SCHEMA: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/112026/sctp");
 /// The schema of the events whose names begin with `simulation:`.
 const SIMULATION: &str = "urn:ietf:params:qlog:events:simulation";
 
-/// Change of a round-trip time or pacing rate below which it is not written again, as a divisor.
+/// A round-trip time or pacing rate is written again once it has changed by more than 1/64 of itself.
 const COARSE: u64 = 64;
 
 /// The log of one association, with the state that it last wrote.
@@ -207,7 +207,7 @@ impl Log {
         self.update_path(now, &shown, path);
     }
 
-    /// Names the addresses of a path.
+    /// Writes the addresses of a path.
     fn assign(&mut self, now: Instant, path: &ObservedPath) {
         self.event(now, "sctp:tuple_assigned", Some(path.id), |data| {
             data.text("tuple_id", TUPLES[path.id.index()]);
@@ -358,7 +358,8 @@ impl Drop for Log {
 const TUPLES: [&str; 16] =
     ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"];
 
-/// The phase of the congestion control: `open` without ssthresh, unless it recovers or has timed out.
+/// The phase of the congestion control: `open` without ssthresh, unless the path is in
+/// recovery or has timed out.
 fn congestion_state(path: &ObservedPath) -> &'static str {
     match path.ssthresh {
         _ if path.timed_out => "timeout",
@@ -369,7 +370,7 @@ fn congestion_state(path: &ObservedPath) -> &'static str {
     }
 }
 
-/// True if a value changed by more than a share of itself, or appeared.
+/// True if a value changed by more than 1/[`COARSE`] of itself, or appeared.
 fn is_coarse(values: [Option<u64>; 2]) -> bool {
     match values {
         [Some(old), Some(new)] => old.abs_diff(new) > old / COARSE,
