@@ -78,7 +78,8 @@ pub struct Counters {
     pub sent: Direction,
     /// Data received.
     pub received: Direction,
-    /// Amount of data that the other side had sent before the newest message that arrived.
+    /// Amount of data that the other side had sent up to the newest message that
+    /// arrived, that message included.
     expected: Amount,
     /// Interarrival jitter, milliseconds (`rfc3550#section-6.4.1`).
     pub jitter: f64,

@@ -79,7 +79,7 @@ fn amounts(
 /// Names of the columns of counters, as [`row`] writes them.
 const COUNTERS: &str = "AbsBytes AbsPackets AbsFrames\tRelBytes RelPackets RelFrames";
 
-/// Place and time of a row: its number, and the present time and start time in microseconds since 1970.
+/// Place and time of a row: its number, its time, and the start time, both in microseconds since 1970.
 #[derive(Clone, Copy)]
 struct Place {
     line: u32,

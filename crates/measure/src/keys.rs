@@ -2,12 +2,12 @@
 
 use noise::{ListedPeer, Noise, NoiseError, Peers, PrivateKey, PublicKey};
 
-/// The key of one side, and those of the other side.
+/// The private key of one side, and the keys of the peers that it knows.
 #[derive(Clone, Debug)]
 pub struct Keys {
     /// Private key of this side. While it is in use, no other endpoint may use it.
     pub private: PrivateKey,
-    /// Sides that are known: for the active side, the passive one alone.
+    /// The known peers; for the active side, the passive side alone.
     pub peers: Vec<ListedPeer>,
     /// Whether everyone else who knows the public key of this side may open an association.
     pub accept_any: bool,

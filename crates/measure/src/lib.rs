@@ -1,4 +1,4 @@
-//! Measures SCTP (ours, in UDP), TCP and UDP between two hosts.
+//! Measures SCTP (our stack), TCP and UDP between two hosts.
 //!
 //! The active side ([`Client`]) and the passive side ([`Server`]) use NPMP, the protocol of NetPerfMeter,
 //! over a TCP control connection. So each of them also works with NetPerfMeter. [`Keys`] encrypt SCTP, but

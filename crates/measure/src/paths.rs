@@ -194,7 +194,8 @@ impl Association {
         Association { limits: Limits::of_json(&value["limits"]), paths: paths.collect() }
     }
 
-    /// Writes the association as additional scalars of a flow of the passive side. NetPerfMeter copies them.
+    /// Writes the association as additional scalars of a flow of the passive side. The active side of
+    /// NetPerfMeter copies them to its file.
     ///
     /// # Errors
     /// Errors of `out`.

@@ -1,4 +1,4 @@
-//! Captures the packets of our SCTP, as the system sends and receives them.
+//! Captures the packets of our SCTP stack, those of an encrypted association in clear.
 
 use io::Tap;
 use io::transport::{Datagram, Octets, Transmit};
@@ -48,14 +48,15 @@ pub struct Recorder {
     file: PathBuf,
     /// The capture; `None` once the capture has ended.
     capture: Arc<Mutex<Option<DatagramCapture<BufWriter<File>>>>>,
-    /// The same moment on two clocks: the times of packets do not jump with the time of day.
+    /// The beginning of the capture on two clocks. The times of packets count from it, so that they do not
+    /// jump with the time of day.
     began: Instant,
     epoch: u64,
 }
 
 impl Recorder {
-    /// Creates the file and begins to capture. `is_encrypted`: packets have no CRC32c until they are
-    /// captured.
+    /// Creates the file and begins to capture. If `is_encrypted`, packets have no CRC32c, and
+    /// the capture fills it in.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -96,7 +97,7 @@ impl Recorder {
     }
 }
 
-/// Writes the CRC32c of an SCTP packet, without which no reader of captures would take it for one.
+/// Writes the CRC32c of an SCTP packet. Without it, programs that read captures do not recognise the packet.
 fn fill_in_checksum(packet: &mut [u8]) {
     let crc = wire::crc32c(Octets::from(&*packet));
     if let Some(field) = packet.get_mut(8..12) {

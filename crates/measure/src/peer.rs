@@ -1,4 +1,4 @@
-//! Readings of its paths that the other side reports while it sends.
+//! Readings of the other side's paths, which that side reports while it sends.
 //!
 //! An extension of NetPerfMeter's protocol: the active side requests the readings in START
 //! ([`crate::npmp::Start::paths_every`]). Until the answer to STOP it receives them as files in messages of

@@ -39,8 +39,8 @@ impl ShortQueue {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Adapts the limit to a queue of so many messages. Returns how many more it may have; `None` if it is
-    /// long enough. A queue that ran dry between two looks was too short.
+    /// Adapts the limit to a queue of so many messages. Returns how many more messages may join the queue;
+    /// `None` if it is long enough. A queue that ran dry between two looks was too short.
     fn look(&mut self, unsent: usize) -> Option<usize> {
         if unsent == 0 {
             self.limit = (self.limit * 2).min(MOST);

@@ -72,7 +72,8 @@ pub struct FlowSpec {
     pub reliable: f64,
     /// When the other messages are abandoned.
     pub reliability: Reliability,
-    /// Socket buffers of TCP and UDP in bytes: receive and send. `None`: the default of the system.
+    /// Socket buffers of TCP and UDP in bytes: receive and send. `None`: 4 MiB, but TCP keeps the defaults of
+    /// the system if both are `None`.
     pub buffers: [Option<u32>; 2],
     /// Times when the flow is turned on and off; if empty, the flow always sends.
     pub events: Vec<OnOffEvent>,

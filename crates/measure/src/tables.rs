@@ -185,7 +185,7 @@ impl Side<'_> {
     }
 }
 
-/// The share of each limit of a sender; no shares for a sender that has not sent.
+/// Adds a row with the share of each limit of a sender; none without `limits`.
 fn limited(
     limits: Option<&Limits>,
     side: impl Fn(&Quantity) -> &'static str,

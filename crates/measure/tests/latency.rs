@@ -88,8 +88,8 @@ fn each_path_of_an_association_is_probed_from_its_own_address() {
     assert_eq!(answered.collect::<Vec<_>>(), [("127.0.1.1", "127.0.1.2"), ("127.0.2.1", "127.0.2.2")]);
 }
 
-/// Passes a control connection to a server, but removes the wish for echoes from START, as an older server
-/// ignores it.
+/// Passes a control connection to a server, but removes the request for echoes from START. An older
+/// server ignores that request.
 fn pass_as_to_an_older_server(mut from: TcpStream, mut to: TcpStream) {
     let (mut back, mut answers) = (from.try_clone().expect("a handle"), to.try_clone().expect("a handle"));
     thread::spawn(move || std::io::copy(&mut answers, &mut back));

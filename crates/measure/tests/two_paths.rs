@@ -18,7 +18,7 @@ use std::time::Duration;
 use testkit::dissect::{BAD_CHECKSUM, MALFORMED};
 use units::ByteCount;
 
-/// A packet to an address has the source address of the same subnet.
+/// Addresses of both sides in two subnets. A packet to an address has the source address in the same subnet.
 const CLIENT: [IpAddr; 2] = [here(1, 1), here(2, 1)];
 const SERVER: [IpAddr; 2] = [here(1, 2), here(2, 2)];
 

@@ -180,7 +180,7 @@ impl Client {
             for deadline in [end, next, second].into_iter().filter(|deadline| *deadline > now) {
                 until = until.min(deadline);
             }
-            // No other message is expected, except the end of the connection.
+            // Only readings of paths are expected, or the end of the connection.
             let wait = until.saturating_duration_since(now).max(Duration::from_millis(1));
             match self.reader.next(wait, |message| self.samples.take(&message)) {
                 Ok(_) => {}
@@ -192,7 +192,8 @@ impl Client {
         }
     }
 
-    /// True if `bytes` bytes were sent or received on each flow.
+    /// True if all senders are done, and `bytes` bytes have arrived on each flow on which
+    /// the passive side sends.
     fn all_done(&self, senders: &[JoinHandle<()>], bytes: u64) -> bool {
         senders.iter().all(JoinHandle::is_finished)
             && self.flows.iter().all(|Opened { flow, .. }| {

@@ -72,13 +72,13 @@ pub struct ClientOptions {
     pub bytes: Option<u64>,
     /// Name pattern of NetPerfMeter's scalar files, such as `run.sca`.
     pub scalars: Option<PathBuf>,
-    /// Name pattern of its vector files, such as `run.vec`.
+    /// Name pattern of NetPerfMeter's vector files, such as `run.vec`.
     pub vectors: Option<PathBuf>,
     /// Capture file for the SCTP packets of this side.
     pub capture: Option<CaptureFile>,
     /// Folder of the logs of this side's associations in the format qlog; `None`: no logs.
     pub qlog: Option<PathBuf>,
-    /// Keys that encrypt SCTP; `None`: it is sent in clear, as TCP, UDP and the control connection always
+    /// Keys that encrypt SCTP; `None`: SCTP is sent in clear, as TCP, UDP and the control connection always
     /// are. With keys, all flows of SCTP have the same association.
     pub keys: Option<Keys>,
     /// Size of on/off events: `Packed` for NetPerfMeter 2.0.3 and later.
@@ -306,7 +306,7 @@ impl Client {
         }
         let deadline = Instant::now() + PATIENCE * 10;
         for Numbered { endpoint, .. } in self.associations.drain(..) {
-            // The endpoint then ends its associations without the peer.
+            // If the time limit passes, the endpoint closes in the background.
             let _ = endpoint.close_timeout(deadline.saturating_duration_since(Instant::now()));
         }
         self.recorder.take().map(Recorder::finish)

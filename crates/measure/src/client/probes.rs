@@ -12,7 +12,7 @@ impl Client {
         let ([down, up], [association]) = (&self.flows[..], &self.associations[..]) else {
             return Err(MeasureError::System("latency needs the two flows of one association".to_owned()));
         };
-        // A key is in use by one association at a time.
+        // A key is in use by one association at a time, so with keys no new association can be probed.
         let foreign = self.options.keys.is_none().then(|| {
             let options = self.options.clone();
             let peer = io_peer(&options.peers, options.port);

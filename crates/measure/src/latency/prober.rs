@@ -51,7 +51,7 @@ struct Shared {
     flows: [Arc<Flow>; 2],
     /// Number of threads that share the load that probes may cause.
     sources: usize,
-    /// Bytes of both flows at the beginning and end of each phase that came.
+    /// Bytes of both flows at the beginning and end of each phase so far.
     edges: Mutex<Vec<[u64; 2]>>,
     stop: Gate,
 }
@@ -119,7 +119,7 @@ impl Prober {
             socket.connect(SocketAddr::new(path.remote, path.udp_port))?;
             Ok(socket)
         });
-        // The results show a path without probes.
+        // If there is no socket, the results show the path without probes.
         let Ok(socket) = socket else { return Ok(()) };
         let shared = self.shared.clone();
         self.spawn("path", move || shared.probe_by_datagrams(&socket, cookie, &table))
@@ -203,7 +203,7 @@ impl Shared {
         Some(due.max(window.from))
     }
 
-    /// The time after a probe at which the next one is due.
+    /// The time at which the next probe is due, after a probe at the time `at`.
     fn after(&self, at: Duration) -> Duration {
         let spacing = spacing(self.plan.rate, self.sources, self.measured_rate());
         self.started.elapsed().max(at + Duration::from_secs_f64(spacing))
@@ -239,7 +239,8 @@ impl Shared {
                 continue;
             }
             let mut buffer = [0; LENGTH + 1];
-            // A timeout of zero would be an error. An error of `recv` belongs to an earlier datagram.
+            // A timeout of zero would be an error. An error of `recv` is a timeout, or belongs
+            // to an earlier datagram.
             let timeout = left.clamp(Duration::from_micros(100), PATIENCE);
             if let Ok(length) = socket.set_read_timeout(Some(timeout)).and_then(|()| socket.recv(&mut buffer))
                 && let Some(Probe { sequence, .. }) = Probe::decode(&buffer[..length])
@@ -261,7 +262,7 @@ impl Shared {
         }
     }
 
-    /// Probes an association whose peer does not echo messages: on the primary path.
+    /// Probes an association whose peer does not echo messages, by heartbeats on the primary path.
     fn probe_by_heartbeats(&self, connection: &Connection, table: &Table) {
         let mut due = Duration::ZERO;
         while let Some(at) = self.wait(due) {

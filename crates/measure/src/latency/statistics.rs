@@ -1,4 +1,4 @@
-//! Statistics of round-trip times, and RPM (draft-ietf-ippm-responsiveness).
+//! Statistics of round-trip times, and round trips per minute (RPM, draft-ietf-ippm-responsiveness).
 
 use lab::statistics::quantile;
 
@@ -81,7 +81,7 @@ transport::named! {
     }
 }
 
-/// Number of intervals that count, and largest relative standard deviation of stable ones.
+/// Number of intervals that count, and largest relative standard deviation of stable intervals.
 const INTERVALS: usize = 4;
 const STABLE: f64 = 0.05;
 
@@ -102,7 +102,7 @@ impl Confidence {
 /// The last intervals, at most four, of a phase between two times in seconds: of 5 s, or of 2 s if the phase
 /// is too short for four of 5 s. The whole phase if it is shorter than one interval.
 pub fn intervals((from, to): (f64, f64)) -> Vec<(f64, f64)> {
-    // Times are sums of nanoseconds, which are not exact.
+    // The times are sums of floating-point numbers, which are not exact.
     const TOLERANCE: f64 = 1e-6;
     let length = to - from + TOLERANCE;
     let interval = if length >= 20.0 { 5.0 } else { 2.0 };

@@ -50,8 +50,8 @@ pub struct ServerOptions {
     pub longest: Duration,
     /// Address of the HTTP server for metrics; `None`: no metrics.
     pub metrics: Option<SocketAddr>,
-    /// Keys that encrypt SCTP; `None`: it is sent in clear, as TCP, UDP and the control connection always
-    /// are.
+    /// Keys that encrypt SCTP; `None`: SCTP is sent in clear, as TCP, UDP and the
+    /// control connection always are.
     pub keys: Option<Keys>,
     /// Folder of the logs of associations in the format qlog; `None`: no logs.
     pub qlog: Option<PathBuf>,
@@ -255,7 +255,7 @@ impl Server {
             threads.push(spawn("metrics", Box::new(move || metrics::serve(&shared, &requests, &endpoint)))?);
         }
         let measured = || self.one && self.shared.measured.load(Ordering::Relaxed) > 0;
-        // The active side fetches its results before it closes the control connection.
+        // The server waits for the control connection, by which the active side fetches its results.
         while !(cancel.load(Ordering::Relaxed) || measured() && self.shared.sessions.len() == 0) {
             if measured() {
                 thread::sleep(POLL);
@@ -273,7 +273,7 @@ impl Server {
         while self.shared.sessions.len() > 0 && Instant::now() < deadline {
             thread::sleep(POLL);
         }
-        // The endpoint then ends its associations without the peer.
+        // If the time limit passes, the endpoint closes in the background.
         let _ = self.endpoint.close_timeout(limits::FAREWELL);
         Ok(())
     }

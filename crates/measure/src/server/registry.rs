@@ -90,8 +90,8 @@ impl Registry {
     }
 
     /// Assigns the channel on which IDENTIFY arrived to its flow; the session then informs the active side.
-    /// `None` if no such flow of this transport was announced, for UDP from that host, if the flow has a data
-    /// connection already, or if the active side wants a compressed vector.
+    /// `None` if no such flow of this transport was announced, if another host announced the UDP flow, if the
+    /// flow has a data connection already, or if the active side wants a compressed vector.
     ///
     /// Does not wait for a peer, because the threads that receive data call it.
     pub fn bind(&self, identify: &Identify, transport: Transport, channel: Channel) -> Option<Arc<Flow>> {

@@ -35,7 +35,7 @@ const NO_COMPRESSION: &str = "it wants compressed files: choose names without .b
 
 /// Reason why a session ended early.
 enum End {
-    /// The peer closed its connection after its measurement, or before it began.
+    /// The peer closed the control connection.
     Quiet,
     Error(String),
 }

@@ -66,7 +66,7 @@ fn scalar(file: &Path, object: &str, name: &str) -> f64 {
     line.unwrap_or_else(|| panic!("{begin} in {text}")).trim().parse().expect("a number")
 }
 
-/// The number of rows of a vector, without its head. Checks that each has one cell more than the head.
+/// The number of rows of a vector, without its head. Checks that each row has one cell more than the head.
 fn rows(file: &Path) -> usize {
     let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let cells = |line: &str| line.split_whitespace().count();
