@@ -48,9 +48,9 @@ def axes(text: str, name: str) -> list[tuple[str, list[str]]]:
     """The axes of variation of a scenario, each with its values as a scenario names them."""
 
 def run(text: str, name: str, seed: int | None, replica: int, out: str | None) -> tuple[bytes, bytes, str]:
-    """Runs a scenario once: scalars and series as Parquet, the manifest as JSON.
+    """Runs a scenario once. Returns scalars and series as Parquet, and the manifest as JSON.
 
-    With ``out`` they and captures are written to that folder, too.
+    With ``out``, tables, manifest and captures are also written to that folder.
     """
 
 def sweep(
@@ -88,7 +88,8 @@ def merge(into: str, others: list[str]) -> tuple[int, int, int, int, str | None]
     """
 
 def measure(arguments: Sequence[str], progress: Callable[[str], object] | None) -> tuple[bytes, bytes, str]:
-    """Measures as ``anabranch measure`` with these arguments: scalars and series as Parquet, the report as JSON.
+    """Measures as ``anabranch measure`` does with these arguments. Returns scalars and series as Parquet, and the
+    report as JSON.
 
     ``progress`` gets each interval as JSON.
     """
@@ -97,7 +98,7 @@ def student_t(degrees: int, confidence: float) -> float:
     """Half width of the interval that contains the fraction ``confidence`` of Student's distribution."""
 
 def latency_grade(added: float) -> str:
-    """The grade of the latency in seconds that a load adds."""
+    """The grade for the latency ``added`` by a load, in seconds."""
 
 def scenario_schema() -> str:
     """JSON Schema of scenario files."""
@@ -119,7 +120,7 @@ class Transmit:
     """A packet to send, and what its IP and UDP headers must say."""
 
     source: IPv4Address | IPv6Address
-    """Source address: one of the endpoint."""
+    """Source address: an address of the endpoint."""
     destination: IPv4Address | IPv6Address
     """Destination address."""
     udp_port: int
@@ -219,7 +220,8 @@ class Path:
     fast_retransmissions: int
     """Chunks retransmitted before an expiry of T3-rtx."""
     needless_retransmissions: int
-    """Chunks taken for lost by fast retransmission that had arrived; counted only with `loss_detection="rack"`."""
+    """Chunks that fast retransmission took for lost although they had arrived; counted only with
+    `loss_detection="rack"`."""
     timer_retransmissions: int
     """Chunks retransmitted after an expiry of T3-rtx."""
     rescheduled: int
@@ -291,7 +293,7 @@ class EndpointStats:
     associations: int
     """Associations that have not ended."""
     packets_received: int
-    """Packets given to ``handle``, with those that were discarded."""
+    """Packets given to ``handle``, including those that were discarded."""
     bytes_received: int
     """Bytes of these packets, without IP and UDP headers."""
     packets_sent: int
@@ -316,7 +318,7 @@ class Discarded:
     wrong_tag: int
     """Packets from a peer's address and ports with another verification tag than the peer's packets have."""
     wrong_channel: int
-    """Packets with the tag of an association, but from another peer by the keys of the encryption."""
+    """Packets with the tag of an association, but from another peer, as the keys of the encryption show."""
     out_of_the_blue: int
     """Packets out of the blue: they belong to no association."""
     malformed: int
@@ -398,7 +400,7 @@ class Event:
     tsn: int | None
     """send-failed: TSN of the chunk; None if it was never sent."""
     length: int | None
-    """send-failed: bytes that the peer did not acknowledge."""
+    """send-failed: number of bytes that the peer did not acknowledge."""
     data: bytes | None
     """send-failed: the bytes that the peer did not acknowledge."""
     ppid: int | None
@@ -501,14 +503,14 @@ class Endpoint:
         """Processes an ICMP message about a packet that the endpoint sent. False if the message had no effect.
 
         ``source`` and ``destination`` are the addresses of that packet (``source`` None: unknown), ``udp_port`` is
-        the destination port of its UDP header; 0: none. ``quoted`` is what the message quotes of it, from the SCTP
-        common header on: at least 8 bytes with the verification tag of an association, or 20 bytes of an INIT.
-        Anything else is ignored, since anybody can send such messages.
+        the destination port of its UDP header; 0: none. ``quoted`` is the part of that packet that the message
+        quotes, from the SCTP common header on: at least 8 bytes with the verification tag of an association, or 20
+        bytes of an INIT. Anything else is ignored, since anybody can send such messages.
 
         ``what``: ``"packet-too-big"`` (with ``mtu``, that of the next link with the IP header; a hint with the
-        option ``pmtud``), ``"port-unreachable"``, ``"protocol-unreachable"``, or ``"unreachable"`` for all else. An
-        unreachable UDP port or protocol refuses an address while the association waits for the INIT ACK; later, and
-        for anything else unreachable, it is an error of the path.
+        option ``pmtud``), ``"port-unreachable"``, ``"protocol-unreachable"``, or ``"unreachable"`` for all else. If
+        a UDP port or protocol is unreachable while the association waits for the INIT ACK, the address counts as
+        refused. Later, and if anything else is unreachable, the message counts as an error of the path.
         """
 
     def poll_transmit(self, now: int) -> Transmit | None:
@@ -576,7 +578,7 @@ class Endpoint:
     def stats(self, association: int, *, now: int | None = None) -> Stats | None:
         """The counters of an association, or without ``association`` those of the endpoint.
 
-        The times in ``limited_by`` end at ``now``, or without it at the latest time that a call has passed. None
+        The times in ``limited_by`` end at ``now``, or without it at the latest time that was passed to a call. None
         when the association is closed and everything was read.
         """
 
@@ -617,7 +619,7 @@ class Endpoint:
     def paths(self, association: int, *, now: int | None = None) -> list[Path]:
         """The paths of an association in the order of their numbers; empty when it is closed.
 
-        Times end at ``now``, or without it at the latest time that a call has passed.
+        Times end at ``now``, or without it at the latest time that was passed to a call.
         """
 
     def set_primary(self, association: int, address: _Address) -> bool:
@@ -626,12 +628,12 @@ class Endpoint:
     def set_stream_value(self, association: int, stream: int, value: int) -> bool:
         """Sets the value of a stream for the stream scheduler.
 
-        It is the priority for ``priority`` and the weight for ``wfq``. False if there is no such stream, or the
-        weight is 0.
+        The value is the priority for the scheduler ``priority`` and the weight for ``wfq``. False if there is no
+        such stream, or the weight is 0.
         """
 
     def heartbeat(self, now: int, association: int, address: _Address) -> bool:
-        """Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path."""
+        """Sends a HEARTBEAT on the path to ``address``; an event reports the answer. False if there is no such path."""
 
     def reset_streams(
         self,
@@ -674,15 +676,15 @@ class Endpoint:
     def add_local_address(self, now: int, association: int, address: _Address) -> bool:
         """Asks the peer by ASCONF to add a local address to an association, for example when an interface comes up.
 
-        The answer is an event; then heartbeats confirm the new paths. False if the association has the address or 16
-        addresses, is not established, or its peer has no ASCONF.
+        An event reports the answer; then heartbeats confirm the new paths. False if the association has the address
+        already, has 16 addresses, is not established, or its peer has no ASCONF.
         """
 
     def set_peer_primary(self, now: int, association: int, address: _Address) -> bool:
         """Asks the peer by ASCONF to use a local address as its primary path.
 
-        The answer is an event. False if the association does not have the address, is not established, or its peer
-        has no ASCONF.
+        An event reports the answer. False if the association does not have the address, is not established, or its
+        peer has no ASCONF.
         """
 
     def set_auth_key(self, association: int, key: int, secret: _Bytes) -> bool:
@@ -706,8 +708,9 @@ class Endpoint:
         """Ends the use of a local address by an association, for example when its interface goes down.
 
         The paths from the address use another local address or end; their chunks in flight are retransmitted on
-        other paths. A peer with ASCONF is asked to delete the address; any other peer is not informed. False, and
-        nothing changes, if the association has ended, does not use the address, or would have no path left.
+        other paths. If the peer supports ASCONF, the endpoint asks it to delete the address; otherwise the peer is
+        not informed. False, and nothing changes, if the association has ended, does not use the address, or would
+        have no path left.
         """
 
     def restore_local_address(self, now: int, association: int, address: _Address) -> bool:
@@ -740,29 +743,29 @@ class SocketStats:
     """Counters of a UDP socket."""
 
     address: IPv4Address | IPv6Address
-    """Address to which it is bound; the unspecified one for all addresses of a family."""
+    """Address to which the socket is bound; the unspecified address for all addresses of a family."""
     packets_sent: int
     """Packets sent."""
     bytes_sent: int
     """UDP payload bytes sent."""
     sends: int
-    """System calls that sent them."""
+    """System calls that sent packets."""
     packets_received: int
     """Packets received."""
     bytes_received: int
     """UDP payload bytes received."""
     receives: int
-    """System calls that received them."""
+    """System calls that received packets."""
     receive_overflow: int
-    """Packets that the system dropped because its receive buffer was full; Linux only."""
+    """Packets that the system dropped because the receive buffer was full; Linux only."""
     send_errors: int
     """Packets that the system refused to send."""
     last_error: int
-    """The ``errno`` of the last such error; 0: none."""
+    """The ``errno`` of the last send error; 0: none."""
 
 @final
 class Wakeups:
-    """Operations of an event loop that can go on: ``fileno()`` is readable while ``take()`` has some."""
+    """Tells an event loop which operations can continue: ``fileno()`` is readable while ``take()`` has some."""
 
     def __new__(cls) -> Self: ...
     def fileno(self) -> int:
@@ -776,16 +779,17 @@ class Operation(Generic[_T]):
     """A call that takes time. It begins with the first ``poll`` or ``wait``; ``drop`` gives it up."""
 
     def poll(self, wakeups: Wakeups) -> int | None:
-        """Continues the call. None: the call is done; otherwise the slot that ``Wakeups.take`` returns later."""
+        """Continues the call. Returns None if the call is done, otherwise the slot that ``Wakeups.take`` returns
+        later."""
 
     def wait(self, timeout: float | None) -> bool:
-        """Waits without the GIL for at most ``timeout`` seconds; None: without end.
+        """Waits without the GIL for at most ``timeout`` seconds; None: no limit.
 
-        False: the timeout has passed, and the operation was dropped.
+        Returns False if the timeout has passed; then the operation was dropped.
         """
 
     def result(self) -> _T:
-        """The result of an operation that is done, once; raises what it failed with."""
+        """Returns the result of an operation that is done, or raises its exception; only once."""
 
     def drop(self) -> None:
         """Drops the operation before it is done."""
@@ -818,7 +822,7 @@ class NetEndpoint:
     ) -> Operation[NetConnection]:
         """Connects to a peer, which must own the public key ``key`` if there is one.
 
-        Options that are left out are those of the endpoint.
+        Options that are left out keep the values of the endpoint.
         """
 
     def listen(self, backlog: int) -> NetListener:
@@ -850,7 +854,7 @@ class NetEndpoint:
         """Counters of each UDP socket."""
 
     def saved_paths(self) -> Operation[str]:
-        """What the paths of this endpoint carried, as text."""
+        """Returns what the paths of this endpoint carried, as text."""
 
     def restore_paths(self, saved: str) -> Operation[None]:
         """Takes the text that ``saved_paths`` returned earlier."""
@@ -866,7 +870,7 @@ class NetListener:
         """The next connection; None once the listener or its endpoint was closed."""
 
     def close(self) -> None:
-        """Ends listening, and with it every ``accept`` that waits."""
+        """Ends listening. Each ``accept`` that waits returns None."""
 
     def closed(self) -> bool:
         """Whether the listener was closed."""
@@ -1003,10 +1007,11 @@ class NetConnection:
 
 @final
 class NetEvents:
-    """Events of a connection, from when it was made; one reader at a time."""
+    """Events of a connection since this object was made; one reader at a time."""
 
     def next(self) -> Operation[tuple[Event | None, int] | None]:
-        """The next event and 0, or None and the number of events lost before it; None once the connection has ended."""
+        """The next event and 0, or None and the number of events lost before the next one; None once the connection
+        has ended."""
 
 @final
 class NetDelivery:
@@ -1026,4 +1031,4 @@ class NetWriter:
         """Ends the message."""
 
     def drop(self) -> None:
-        """Gives the message up, which aborts the connection unless nothing was taken yet."""
+        """Gives the message up. This aborts the connection, unless no part of the message was queued yet."""

@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use transport::Ecn;
 use units::Span;
 
-/// The streams of a reset.
+/// The direction of the streams to reset.
 pub struct Direction(pub ResetDirection);
 
 impl FromPyObject<'_, '_> for Direction {
@@ -138,7 +138,7 @@ whole_numbers! {
     PathNumber(u8) = "path";
     /// Identifier of a key for AUTH.
     AuthKey(u16) = "key";
-    /// Bytes of a path MTU.
+    /// A path MTU in bytes.
     Mtu(u64) = "mtu";
 }
 

@@ -33,7 +33,7 @@ pub struct Endpoint {
     config: Arc<Config>,
     listen: Listen,
     traffic: Traffic,
-    /// The latest time that a call has passed.
+    /// The latest time that was passed to a call.
     latest: Instant,
     /// Addresses of the endpoint.
     #[pyo3(get)]
@@ -54,7 +54,7 @@ impl Endpoint {
         self.inner()
     }
 
-    /// The time of a reading: `now`, or else the latest time that a call has passed.
+    /// The time of a reading: `now`, or else the latest time that was passed to a call.
     fn time_of_reading(&self, now: Option<Now>) -> Instant {
         now.map_or(self.latest, Now::instant)
     }
@@ -227,14 +227,16 @@ impl Endpoint {
     /// Processes an ICMP message about a packet that the endpoint sent. False if the message had no effect.
     ///
     /// ``source`` and ``destination`` are the addresses of that packet (``source`` None: unknown),
-    /// ``udp_port`` is the destination port of its UDP header; 0: none. ``quoted`` is what the message quotes
-    /// of it, from the SCTP common header on: at least 8 bytes with the verification tag of an association,
-    /// or 20 bytes of an INIT. Anything else is ignored, since anybody can send such messages.
+    /// ``udp_port`` is the destination port of its UDP header; 0: none. ``quoted`` is the part of that
+    /// packet that the message quotes, from the SCTP common header on: at least 8 bytes with the
+    /// verification tag of an association, or 20 bytes of an INIT. Anything else is ignored, since anybody
+    /// can send such messages.
     ///
-    /// ``what``: ``"packet-too-big"`` (with ``mtu``, that of the next link with the IP header; a hint with
-    /// the option ``pmtud``), ``"port-unreachable"``, ``"protocol-unreachable"``, or ``"unreachable"`` for
-    /// all else. An unreachable UDP port or protocol refuses an address while the association waits for the
-    /// INIT ACK; later, and for anything else unreachable, it is an error of the path.
+    /// ``what``: ``"packet-too-big"`` (with ``mtu``, that of the next link with the IP header; a hint
+    /// with the option ``pmtud``), ``"port-unreachable"``, ``"protocol-unreachable"``, or
+    /// ``"unreachable"`` for all else. If a UDP port or protocol is unreachable while the association
+    /// waits for the INIT ACK, the address counts as refused. Later, and if anything else is unreachable,
+    /// the message counts as an error of the path.
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     #[pyo3(
         signature = (now, source, destination, quoted, what, *, mtu = None, udp_port = Port(0)),
@@ -395,8 +397,8 @@ impl Endpoint {
 
     /// The counters of an association, or without ``association`` those of the endpoint.
     ///
-    /// The times in ``limited_by`` end at ``now``, or without it at the latest time that a call has passed.
-    /// None when the association is closed and everything was read.
+    /// The times in ``limited_by`` end at ``now``, or without it at the latest time that was passed to a
+    /// call. None when the association is closed and everything was read.
     #[pyo3(signature = (association = None, *, now = None))]
     fn stats(&mut self, association: Option<Association>, now: Option<Now>) -> Option<AnyStats> {
         let now = self.time_of_reading(now);
@@ -450,7 +452,7 @@ impl Endpoint {
 
     /// The paths of an association in the order of their numbers; empty when it is closed.
     ///
-    /// Times end at ``now``, or without it at the latest time that a call has passed.
+    /// Times end at ``now``, or without it at the latest time that was passed to a call.
     #[pyo3(signature = (association, *, now = None))]
     fn paths(&mut self, association: Association, now: Option<Now>) -> Vec<Path> {
         let now = self.time_of_reading(now);
@@ -468,13 +470,14 @@ impl Endpoint {
 
     /// Sets the value of a stream for the stream scheduler.
     ///
-    /// It is the priority for ``priority`` and the weight for ``wfq``.
-    /// False if there is no such stream, or the weight is 0.
+    /// The value is the priority for the scheduler ``priority`` and the weight for ``wfq``. False if there is
+    /// no such stream, or the weight is 0.
     fn set_stream_value(&mut self, association: Association, stream: Stream, value: StreamValue) -> bool {
         self.inner().set_stream_value(association.id(), StreamId(stream.0), value.0).is_ok()
     }
 
-    /// Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path.
+    /// Sends a HEARTBEAT on the path to ``address``; an event reports the answer. False
+    /// if there is no such path.
     fn heartbeat(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.at(now).heartbeat(now.instant(), association.id(), address.0).is_ok()
     }
@@ -539,16 +542,16 @@ impl Endpoint {
     /// Asks the peer by ASCONF to add a local address to an association, for example when an interface comes
     /// up.
     ///
-    /// The answer is an event; then heartbeats confirm the new paths. False if the association has the
-    /// address or 16 addresses, is not established, or its peer has no ASCONF.
+    /// An event reports the answer; then heartbeats confirm the new paths. False if the association has the
+    /// address already, has 16 addresses, is not established, or its peer has no ASCONF.
     fn add_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.at(now).add_local_address(now.instant(), association.id(), address.0).is_ok()
     }
 
     /// Asks the peer by ASCONF to use a local address as its primary path.
     ///
-    /// The answer is an event. False if the association does not have the address, is not established, or its
-    /// peer has no ASCONF.
+    /// An event reports the answer. False if the association does not have the address, is not established,
+    /// or its peer has no ASCONF.
     fn set_peer_primary(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.at(now).set_peer_primary(now.instant(), association.id(), address.0).is_ok()
     }
@@ -580,9 +583,9 @@ impl Endpoint {
     /// Ends the use of a local address by an association, for example when its interface goes down.
     ///
     /// The paths from the address use another local address or end; their chunks in flight are retransmitted
-    /// on other paths. A peer with ASCONF is asked to delete the address; any other peer is not informed.
-    /// False, and nothing changes, if the association has ended, does not use the address, or would have no
-    /// path left.
+    /// on other paths. If the peer supports ASCONF, the endpoint asks it to delete the address; otherwise the
+    /// peer is not informed. False, and nothing changes, if the association has ended, does not use the
+    /// address, or would have no path left.
     fn remove_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.at(now).remove_local_address(now.instant(), association.id(), address.0).is_ok()
     }

@@ -89,7 +89,7 @@ event_class! {
         stream: u16,
         /// send-failed: TSN of the chunk; None if it was never sent.
         tsn: u32,
-        /// send-failed: bytes that the peer did not acknowledge.
+        /// send-failed: number of bytes that the peer did not acknowledge.
         length: usize,
         /// send-failed: the bytes that the peer did not acknowledge.
         data: Py<PyBytes>,

@@ -76,7 +76,7 @@ pub struct Path {
     ack_bytes: u64,
     /// Chunks retransmitted before an expiry of T3-rtx.
     fast_retransmissions: u64,
-    /// Chunks taken for lost by fast retransmission that had arrived; counted only with
+    /// Chunks that fast retransmission took for lost although they had arrived; counted only with
     /// `loss_detection="rack"`.
     needless_retransmissions: u64,
     /// Chunks retransmitted after an expiry of T3-rtx.
@@ -242,7 +242,7 @@ counters! {
     EndpointStats {
         /// Associations that have not ended.
         associations: usize,
-        /// Packets given to ``handle``, with those that were discarded.
+        /// Packets given to ``handle``, including those that were discarded.
         packets_received: u64,
         /// Bytes of these packets, without IP and UDP headers.
         bytes_received: u64,
@@ -296,7 +296,7 @@ counters! {
         /// Packets from a peer's address and ports with another verification tag than the peer's packets
         /// have.
         wrong_tag: u64,
-        /// Packets with the tag of an association, but from another peer by the keys of the encryption.
+        /// Packets with the tag of an association, but from another peer, as the keys of the encryption show.
         wrong_channel: u64,
         /// Packets out of the blue: they belong to no association.
         out_of_the_blue: u64,

@@ -98,7 +98,7 @@ mod _core {
         lab::statistics::student_t(degrees, confidence)
     }
 
-    /// The grade of the latency in seconds that a load adds.
+    /// The grade for the latency ``added`` by a load, in seconds.
     #[pyfunction]
     fn latency_grade(added: f64) -> &'static str {
         lab::statistics::grade(added)

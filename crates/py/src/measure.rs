@@ -15,7 +15,8 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// Scalars and series as Parquet, and the manifest.
 type Tables = (Py<PyBytes>, Py<PyBytes>, String);
 
-/// Measures as ``anabranch measure`` with these arguments: scalars and series as Parquet, the report as JSON.
+/// Measures as ``anabranch measure`` does with these arguments. Returns scalars and series as Parquet,
+/// and the report as JSON.
 ///
 /// ``progress`` gets each interval as JSON.
 #[pyfunction]

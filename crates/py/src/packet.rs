@@ -8,7 +8,7 @@ use transport::PacketBuf;
 /// A packet to send, and what its IP and UDP headers must say.
 #[pyclass(frozen, get_all, module = "anabranch.endpoint")]
 pub struct Transmit {
-    /// Source address: one of the endpoint.
+    /// Source address: an address of the endpoint.
     source: IpAddr,
     /// Destination address.
     destination: IpAddr,

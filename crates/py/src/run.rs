@@ -23,9 +23,9 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// Scalars and series as Parquet, and the manifest.
 type Tables = (Py<PyBytes>, Py<PyBytes>, String);
 
-/// Runs a scenario once: scalars and series as Parquet, the manifest as JSON.
+/// Runs a scenario once. Returns scalars and series as Parquet, and the manifest as JSON.
 ///
-/// With ``out`` they and captures are written to that folder, too.
+/// With ``out``, tables, manifest and captures are also written to that folder.
 #[pyfunction]
 pub fn run(
     py: Python<'_>,

@@ -4,7 +4,7 @@ use crate::error::ScenarioError;
 use lab::scenario::{Axis, Sweep};
 use pyo3::prelude::*;
 
-/// Parses a scenario; `seed` replaces its seed if there is one.
+/// Parses a scenario. `seed`, if given, replaces the seed of the scenario.
 pub(crate) fn read(text: &str, name: &str, seed: Option<u64>) -> PyResult<Sweep> {
     let mut sweep = lab::parse(text, name).map_err(|error| ScenarioError::new_err(error.to_string()))?;
     if let Some(seed) = seed {

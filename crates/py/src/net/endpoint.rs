@@ -28,25 +28,25 @@ pub struct NetEndpoint {
 /// Counters of a UDP socket.
 #[pyclass(frozen, get_all, module = "anabranch.net")]
 pub struct SocketStats {
-    /// Address to which it is bound; the unspecified one for all addresses of a family.
+    /// Address to which the socket is bound; the unspecified address for all addresses of a family.
     address: IpAddr,
     /// Packets sent.
     packets_sent: u64,
     /// UDP payload bytes sent.
     bytes_sent: u64,
-    /// System calls that sent them.
+    /// System calls that sent packets.
     sends: u64,
     /// Packets received.
     packets_received: u64,
     /// UDP payload bytes received.
     bytes_received: u64,
-    /// System calls that received them.
+    /// System calls that received packets.
     receives: u64,
-    /// Packets that the system dropped because its receive buffer was full; Linux only.
+    /// Packets that the system dropped because the receive buffer was full; Linux only.
     receive_overflow: u64,
     /// Packets that the system refused to send.
     send_errors: u64,
-    /// The ``errno`` of the last such error; 0: none.
+    /// The ``errno`` of the last send error; 0: none.
     last_error: i32,
 }
 
@@ -121,7 +121,7 @@ impl NetEndpoint {
 
     /// Connects to a peer, which must own the public key ``key`` if there is one.
     ///
-    /// Options that are left out are those of the endpoint.
+    /// Options that are left out keep the values of the endpoint.
     fn connect(
         &self,
         addresses: OneOrMore,
@@ -206,7 +206,7 @@ impl NetEndpoint {
         self.inner.stats().sockets.into_iter().map(SocketStats::from).collect()
     }
 
-    /// What the paths of this endpoint carried, as text.
+    /// Returns what the paths of this endpoint carried, as text.
     fn saved_paths(&self) -> Operation {
         let endpoint = self.inner.clone();
         Operation::new(async move {

@@ -65,7 +65,8 @@ pub fn key_file(argument: &str, error: &KeyFileError) -> PyErr {
     }
 }
 
-/// No connection could be made to `peer`, which has these addresses. `is_encrypted`: the endpoint has a key.
+/// No connection could be made to `peer`, which has these addresses. `is_encrypted` is true if
+/// the endpoint has a key.
 pub fn connect(peer: &str, addresses: &Addresses, is_encrypted: bool, error: ConnectError) -> PyErr {
     let text = |why: &dyn Display| format!("cannot connect to {peer}: {why}");
     let no_answer = if is_encrypted { "no answer: wrong key, wrong port or no route" } else { "no answer" };

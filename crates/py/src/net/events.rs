@@ -10,7 +10,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Events of a connection, from when it was made; one reader at a time.
+/// Events of a connection since this object was made; one reader at a time.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct NetEvents {
     id: AssocId,
@@ -25,8 +25,8 @@ impl NetEvents {
 
 #[pymethods]
 impl NetEvents {
-    /// The next event and 0, or None and the number of events lost before it; None once the connection has
-    /// ended.
+    /// The next event and 0, or None and the number of events lost before the next one; None once
+    /// the connection has ended.
     fn next(&self) -> Operation {
         let (id, inner) = (self.id, self.inner.clone());
         Operation::new(async move {

@@ -63,7 +63,7 @@ impl NetListener {
         })
     }
 
-    /// Ends listening, and with it every ``accept`` that waits.
+    /// Ends listening. Each ``accept`` that waits returns None.
     fn close(&self) {
         let mut shared = lock(&self.shared);
         let (listener, callers) = (shared.listener.take(), std::mem::take(&mut shared.callers));

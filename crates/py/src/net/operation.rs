@@ -61,7 +61,8 @@ impl State {
 
 #[pymethods]
 impl Operation {
-    /// Continues the call. None: the call is done; otherwise the slot that ``Wakeups.take`` returns later.
+    /// Continues the call. Returns None if the call is done, otherwise the slot that
+    /// ``Wakeups.take`` returns later.
     fn poll(&self, wakeups: &Wakeups) -> Option<usize> {
         let mut state = self.state();
         let State { work, lease, .. } = &mut *state;
@@ -76,9 +77,9 @@ impl Operation {
         }
     }
 
-    /// Waits without the GIL for at most ``timeout`` seconds; None: without end.
+    /// Waits without the GIL for at most ``timeout`` seconds; None: no limit.
     ///
-    /// False: the timeout has passed, and the operation was dropped.
+    /// Returns False if the timeout has passed; then the operation was dropped.
     fn wait(&self, py: Python<'_>, timeout: Timeout) -> PyResult<bool> {
         let Some(mut work) = self.state().work.take() else { return Ok(true) };
         // A timeout beyond the range of the clock is unlimited.
@@ -99,7 +100,7 @@ impl Operation {
         }
     }
 
-    /// The result of an operation that is done, once; raises what it failed with.
+    /// Returns the result of an operation that is done, or raises its exception; only once.
     fn result(&self) -> PyResult<Py<PyAny>> {
         let result = self.state().result.take();
         result.unwrap_or_else(|| Err(PyRuntimeError::new_err("the operation has no result, or it was taken")))

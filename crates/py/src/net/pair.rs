@@ -35,7 +35,7 @@ pub fn pair() -> io::Result<(Stream, Stream)> {
     Ok((reader, writer))
 }
 
-/// The number of a socket in Python.
+/// The number of a socket, as Python's `fileno` returns it.
 pub fn number(socket: &Stream) -> i64 {
     #[cfg(unix)]
     let number = std::os::fd::AsRawFd::as_raw_fd(socket).into();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
 
-/// Operations of an event loop that can go on: ``fileno()`` is readable while ``take()`` has some.
+/// Tells an event loop which operations can continue: ``fileno()`` is readable while ``take()`` has some.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct Wakeups {
     queue: Arc<Queue>,
@@ -27,7 +27,7 @@ struct Queue {
 struct Slot {
     queue: Arc<Queue>,
     number: usize,
-    /// True if the waker is in the queue.
+    /// True if the slot is in the queue.
     woken: AtomicBool,
 }
 

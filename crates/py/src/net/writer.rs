@@ -74,7 +74,7 @@ impl NetWriter {
         })
     }
 
-    /// Gives the message up, which aborts the connection unless nothing was taken yet.
+    /// Gives the message up. This aborts the connection, unless no part of the message was queued yet.
     fn drop(&self) {
         // The writer is dropped after the lock is released.
         let writer = self.inner.writer().take();
