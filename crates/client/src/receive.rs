@@ -168,7 +168,8 @@ fn receive(fd: c_int, entry: &Entry, vectors: &Vectors, flags: c_int, got: &mut 
             Outcome::Empty => {
                 drop(locked);
                 // A receive of zero bytes waits as any other does, as long as `O_NONBLOCK` and `SO_RCVTIMEO`
-                // allow. SAFETY: nothing is written.
+                // allow.
+                // SAFETY: nothing is written.
                 if unsafe { real::recv(fd, std::ptr::null_mut(), 0, libc::MSG_PEEK) } < 0 {
                     return -1;
                 }

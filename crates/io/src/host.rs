@@ -267,7 +267,8 @@ impl Host {
                     entry.endpoint.handle(now, datagram);
                     self.untold.insert(port);
                     self.unsent.insert(port);
-                    // Max.Burst limits the packets per SACK, so that they are sent before the next SACK.
+                    // Max.Burst limits the packets per SACK, so the packets are sent before
+                    // the next SACK is handled.
                     self.send(now, port);
                 }
                 None if *answers < ANSWERS => {

@@ -172,7 +172,7 @@ impl Connections {
     }
 
     /// As [`Self::shutdown`], but aborts a connection without a complete handshake and without queued
-    /// messages. Later also aborts a connection whose peer acknowledges nothing for too long.
+    /// messages. The driver later aborts the connection if its peer acknowledges nothing for too long.
     pub(super) fn close(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         if entry.mailbox.phase() == Phase::Opening && entry.mailbox.outbox_is_empty() {

@@ -41,7 +41,7 @@ pub(super) struct Entry {
     abandoned: u64,
     /// True if the last piece passed to the stack did not end its message.
     incomplete: bool,
-    /// True if the stack sends messages in the order of queueing: there is no stream scheduler, no message
+    /// True if the stack sends messages in the order of queueing: the stream scheduler is `Fcfs`, no message
     /// was urgent, no reset was queued, and the peer may not reset streams.
     in_order: bool,
     /// Unanswered flushes, in the order of `Flush::bytes`.

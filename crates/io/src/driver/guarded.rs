@@ -51,8 +51,8 @@ impl Guarded {
         self.guard.identity(channel)
     }
 
-    /// The channel of a quoted datagram, and the ICMP message for the packet in it: its MTU
-    /// lacks the guard's bytes.
+    /// The channel of a quoted datagram, and the ICMP message for the packet in it: its MTU is
+    /// smaller by the guard's bytes.
     pub(super) fn quoted(&self, bytes: &[u8], what: Icmp) -> Option<(Channel, Icmp)> {
         let overhead = ByteCount::new(self.guard.overhead() as u64);
         let inner = match what {

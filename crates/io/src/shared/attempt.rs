@@ -4,10 +4,10 @@ use super::wait::wait;
 use crate::types::ConnectionError;
 use bytes::Bytes;
 
-/// An association that the application requested and has no handle of yet. Dropping the attempt aborts the
-/// association, even if the association is established by then. A graceful shutdown would take a round trip,
-/// and a new attempt in that time would fail, since two endpoints can have only one association at a time
-/// (key terms of `rfc9260`).
+/// An association that the application requested and for which it has no handle yet. Dropping the attempt
+/// aborts the association, even if the association is established by then. A graceful shutdown would take a
+/// round trip, and a new attempt in that time would fail, since two endpoints can have only one association
+/// at a time (key terms of `rfc9260`).
 #[derive(Debug)]
 pub(crate) struct Attempt(Option<Handle>);
 

@@ -46,8 +46,8 @@ impl Message {
     }
 
     /// Sets when the message is abandoned, [never](Reliability::Reliable) unless set. Both ends need
-    /// [`pr_sctp`](sctp::Config::pr_sctp). The time of [`Reliability::Until`] begins when there is room in
-    /// the send buffer; see [`Self::lifetime`].
+    /// [`pr_sctp`](sctp::Config::pr_sctp). The time of [`Reliability::Until`] begins with the call that sends
+    /// the message, and includes the wait for room in the send buffer; see [`Self::lifetime`].
     #[must_use]
     pub fn reliability(mut self, reliability: Reliability) -> Self {
         self.inner.reliability = reliability;
@@ -134,10 +134,10 @@ pub struct Received {
     pub unordered: bool,
     /// The user data.
     pub data: Bytes,
-    /// True if these bytes end the message. Otherwise more parts follow, if the message is larger than the
-    /// receive buffer, or if later data had filled the buffer before all of it arrived.
+    /// True if these bytes end the message. Otherwise more parts follow. A message arrives in parts if it is
+    /// larger than the receive buffer, or if later data filled the buffer before the message was complete.
     pub end_of_record: bool,
-    /// The message ends here incompletely: the peer abandoned it after parts of it were read.
+    /// The message ends here, incomplete: the peer abandoned it after parts of it were read.
     pub aborted: bool,
 }
 

@@ -21,8 +21,8 @@ pub struct Peer {
     /// [carrier](crate::Carrier); `None`: that of
     /// [`Builder::remote_udp_port`](crate::Builder::remote_udp_port).
     pub udp_port: Option<u16>,
-    /// What the peer has to prove to the [guard](crate::Builder::guard); `None`: the only peer that the guard
-    /// knows.
+    /// The identity that the peer has to prove to the [guard](crate::Builder::guard); `None`: the only
+    /// peer that the guard knows.
     pub identity: Option<Identity>,
 }
 

@@ -21,7 +21,8 @@ use std::process::Command;
 /// Environment variable with the compiled program, for the test that runs in a namespace.
 const PROGRAM: &str = "ANABRANCH_USRSCTP_PEER";
 
-/// Finds all tools of a test and compiles its C program, whose source is beside this file.
+/// Finds all tools of a test and compiles its C program, whose source path is relative
+/// to the root of the tree.
 fn prepare(source: &str) -> Result<PathBuf, String> {
     if namespace::in_new_namespace().is_none() {
         return Err("the permission to make network namespaces, or unshare".into());
