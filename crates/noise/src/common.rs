@@ -6,7 +6,7 @@ use crate::suite::Suites;
 use std::collections::{BTreeMap, VecDeque};
 use transport::{Datagram, Transmit};
 
-/// Largest number of queued datagrams of the guard itself.
+/// Largest number of queued handshake datagrams.
 const OUTGOING: usize = 64;
 
 /// Keys of this end, and the tables that all peers use.
@@ -16,9 +16,9 @@ pub(crate) struct Common {
     pub(crate) public: PublicKey,
     pub(crate) door: Secret,
     pub(crate) suites: Suites,
-    /// The peer of each index that a datagram may name.
+    /// The number of the peer for each index by which a datagram may name a session or a handshake.
     pub(crate) indices: BTreeMap<u32, u32>,
-    /// Datagrams of handshakes.
+    /// Datagrams of handshakes that wait to be sent.
     pub(crate) outgoing: VecDeque<(Transmit, Vec<u8>)>,
     pub(crate) stats: Stats,
 }

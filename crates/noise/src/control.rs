@@ -22,7 +22,8 @@ struct Shared {
 /// A change that the guard has not made yet.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// The secret is shared with this peer alone; `None`: with all peers.
+    /// Allows a peer. The secret is shared with this peer alone; with `None`
+    /// the secret for all peers applies.
     Allow(PublicKey, Option<Secret>),
     Revoke(PublicKey),
 }
@@ -33,8 +34,8 @@ impl Control {
         Control(Arc::new(Shared { private, has_changes, changes, waker: Mutex::default() }))
     }
 
-    /// Adds a peer to the list, with a secret that is shared with it alone, if there is one. A peer on the
-    /// list gets the secret for its next handshakes.
+    /// Adds a peer to the list. `psk` is a secret shared with this peer alone; without one, the secret for
+    /// all peers applies. A peer that is already on the list uses `psk` from its next handshake on.
     ///
     /// # Errors
     /// [`KeyError::Weak`].
@@ -44,9 +45,10 @@ impl Control {
         Ok(())
     }
 
-    /// Ends the sessions of a peer and refuses it from now on, also where anyone else is accepted: after this
+    /// Ends the sessions of a peer and refuses it from now on, even if the guard accepts any peer: after this
     /// call no packet of the peer is opened, and none is sealed for it. Its connections end at once with
-    /// [`io::ConnectionError::Revoked`]. The peer is not told: abort its connections before to tell it.
+    /// [`io::ConnectionError::Revoked`]. The peer is not told of this: to tell
+    /// it, abort its connections first.
     pub fn revoke(&self, key: PublicKey) {
         self.add(Change::Revoke(key));
     }

@@ -9,7 +9,7 @@ use std::io;
 use std::net::IpAddr;
 use units::{Instant, Span};
 
-/// Time for which a secret makes cookies. The secret before it is still accepted.
+/// Time for which cookies are made with one secret. Cookies of the secret before it are still accepted.
 const EPOCH: Span = Span::from_secs(60);
 /// Largest number of remembered initiations. The limits of handshakes allow fewer within two epochs, unless
 /// thousands of peers renew their keys at once.

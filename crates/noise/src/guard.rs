@@ -25,32 +25,32 @@ use units::Instant;
 
 /// Largest number of peers that are not listed.
 const MOST_OTHERS: usize = 4096;
-/// Largest number of peers with the same index that a quote is compared with.
+/// Largest number of peers with the same index whose packets are compared with a quote in an ICMP message.
 const NAMESAKES: usize = 8;
 
 /// Encrypts and authenticates all datagrams between this end and its peers.
 pub struct Noise {
     common: Common,
-    /// Key of the MACs of handshake messages to this end, and of our cookie replies.
+    /// Key of the MACs of handshake messages to this end; `cookies`: of the cookie replies of this end.
     macs: MacKey,
     cookies: MacKey,
     /// Peers by the number of their channel. Numbers are not used again.
     peers: BTreeMap<u32, Peer>,
     by_key: BTreeMap<PublicKey, u32>,
     next_number: u32,
-    /// Who else may begin a session.
+    /// Accepts or refuses peers that are not listed; `None` refuses all of them.
     others: Option<Rule>,
-    /// Who may not, whatever `others` says.
+    /// Peers that are refused even if `others` accepts them.
     revoked: BTreeSet<PublicKey>,
     control: Control,
     psks: BTreeMap<PublicKey, Secret>,
     psk_for_all: Secret,
-    /// Times at which peers repeat handshakes.
+    /// Times at which a peer repeats a handshake or wipes keys, with the number of the peer.
     deadlines: BTreeSet<(Instant, u32)>,
-    /// The index by which the current session is named to each peer, with the number of the peer. Peers
-    /// choose these indices, so that several may have the same one.
+    /// The index by which this end names the current session to each peer, with the number of the peer. The
+    /// peers choose these indices, so several may have chosen the same one.
     remotes: BTreeSet<(u32, u32)>,
-    /// Channels that carry nothing any more, for the driver.
+    /// Channels that have ended, until the driver takes them.
     ended: BTreeMap<u32, ChannelEnd>,
     /// Peers with packets that waited for a session which now exists.
     ready: BTreeSet<u32>,
@@ -103,7 +103,7 @@ impl Noise {
         Ok(noise)
     }
 
-    /// Uses one suite alone, where the default is the choice of the processor. Both ends must accept it.
+    /// Uses one suite alone. By default the processor decides. Both ends must accept the suite.
     #[must_use]
     pub fn suite(mut self, suite: Suite) -> Noise {
         self.common.suites = Suites::Only(suite);
@@ -113,7 +113,7 @@ impl Noise {
         self
     }
 
-    /// The peer of an end that has one.
+    /// The peer of an end that has only one.
     #[cfg(test)]
     pub(crate) fn only_peer(&mut self) -> &mut Peer {
         self.peers.values_mut().next().expect("one peer")
@@ -130,7 +130,7 @@ impl Noise {
         self.common.stats.clone()
     }
 
-    /// Changes the peers while the guard runs.
+    /// A handle that allows and revokes peers while the guard runs.
     pub fn control(&self) -> Control {
         self.control.clone()
     }
@@ -188,7 +188,8 @@ impl Noise {
         Ok(self.peers.entry(number).or_insert(Peer::new(now, key, psk, &self.common)))
     }
 
-    /// The number of the peer with this key, which has begun a handshake. `None` if it may not.
+    /// The number of the peer with this key, which has begun a handshake. Adds a new
+    /// peer; `None` if it is refused.
     pub(crate) fn admit(&mut self, now: Instant, key: PublicKey) -> Option<u32> {
         if let Some(&number) = self.by_key.get(&key) {
             return Some(number);
@@ -201,8 +202,8 @@ impl Noise {
         self.by_key.get(&key).copied()
     }
 
-    /// Forgets a peer if there are too many that are not listed: the one whose sessions ended first. `None`
-    /// if all of them may have sessions.
+    /// Makes room for a peer that is not listed: if there are too many, forgets the one whose sessions ended
+    /// first. `None` if each of them may still have a session.
     fn make_room(&mut self, now: Instant) -> Option<()> {
         let others = || self.peers.iter().filter(|(_, peer)| !peer.is_listed);
         if others().count() < MOST_OTHERS {
@@ -224,7 +225,7 @@ impl Noise {
         }
     }
 
-    /// Runs an action of a peer, and brings the tables of peers up to date.
+    /// Calls a function on a peer, and then updates the tables of peers.
     fn with<R>(&mut self, number: u32, act: impl FnOnce(&mut Peer, &mut Common) -> R) -> Option<R> {
         let peer = self.peers.get_mut(&number)?;
         let before = peer.marks();
@@ -320,7 +321,7 @@ impl Noise {
     /// Handles a datagram. Returns the number of the peer if it was authentic, with the packet in `out`.
     fn handle(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> Option<u32> {
         let from = datagram.src;
-        // Datagrams from a socket have all zeros stored.
+        // The head of a datagram from a socket is the whole datagram: its zeros are stored, too.
         match wire::parse(datagram.bytes.head)? {
             Parsed::Data { receiver, counter, ciphertext } => {
                 let number = *self.common.indices.get(&receiver)?;
@@ -443,7 +444,7 @@ impl Guard for Noise {
 
     fn handle_timeout(&mut self, now: Instant) {
         self.apply_changes(now);
-        // The rest waits until these datagrams have left.
+        // If the queue of datagrams is full, the other timers wait until it has room.
         while self.common.has_room()
             && let Some(&(at, number)) = self.deadlines.first()
             && at <= now

@@ -46,7 +46,7 @@ impl Initiator {
         Some((Initiator(state), message))
     }
 
-    /// Reads the second message. `None` if it is not the peer's; then the peer's may still follow.
+    /// Reads the second message. `None` if it is forged; the peer's own message may still follow.
     pub(crate) fn read(&mut self, message: &[u8]) -> Option<Keys> {
         read(&mut self.0, message)?;
         Some(self.0.dangerously_get_raw_split().into())
@@ -101,8 +101,9 @@ mod tests {
     /// Bob's private key of `rfc7748#section-6.1`.
     const BOB_PRIVATE: &str = "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb";
 
-    /// `spec/SECURE.md` T3 and T4, computed by another implementation: message 1, message 2, keys, and
-    /// `hello` from each end with the counter of lane 2, count 5. An empty text was not given.
+    /// Test vectors computed by another implementation: message 1, message 2, the two keys, and
+    /// `hello` sealed by each end with the counter of lane 2, count 5. Each text is the end of a
+    /// value; an empty one is not known.
     #[test]
     fn handshakes_are_those_of_another_implementation() {
         let aes = [
@@ -141,7 +142,7 @@ mod tests {
         }
     }
 
-    /// `snow` opens what our ciphers seal, and the reverse.
+    /// `snow` opens packets that our ciphers seal, and the reverse.
     #[test]
     fn packets_are_those_of_snow() {
         for suite in [Suite::Aes256Gcm, Suite::ChaCha20Poly1305] {

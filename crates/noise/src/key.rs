@@ -21,10 +21,10 @@ impl Key {
         Key { cipher, suite }
     }
 
-    /// Overwrites the key with that of zeros, since not every cipher wipes its keys.
+    /// Overwrites the key with a key of zeros, since not every cipher wipes its keys.
     fn wipe(&mut self) {
         *self.cipher = Cipher::new(self.suite, &[0; 32]);
-        // Without a use after it, the compiler may leave the assignment out.
+        // Without this use, the compiler may remove the assignment.
         black_box(&self.cipher);
     }
 
@@ -39,15 +39,16 @@ impl Key {
         nonce
     }
 
-    /// Encrypts what `out` holds from `from` on, and appends the tag. The caller never repeats a counter.
-    /// False if the packet is too long for the cipher.
+    /// Encrypts the bytes of `out` from position `from` on, and appends the tag. The caller must not repeat a
+    /// counter. False if the packet is too long for the cipher.
     pub(crate) fn seal(&self, counter: u64, out: &mut Vec<u8>, from: usize) -> bool {
         let tag = self.cipher.seal(self.nonce(counter), &mut out[from..]);
         out.extend(tag.iter().flatten());
         tag.is_some()
     }
 
-    /// Appends the packet of a ciphertext with its tag. False, with `out` unchanged, if it is not authentic.
+    /// Decrypts a ciphertext that ends with its tag, and appends the packet to `out`. False, with `out`
+    /// unchanged, if it is not authentic.
     pub(crate) fn open(&self, counter: u64, ciphertext: &[u8], out: &mut Vec<u8>) -> bool {
         let from = out.len();
         out.extend_from_slice(ciphertext);
@@ -87,8 +88,8 @@ mod tests {
         }
     }
 
-    /// `spec/SECURE.md` T5: `hello` with the key 00 to 1f and the counter of lane 2, count 5, computed by
-    /// another implementation.
+    /// Test vectors computed by another implementation: `hello` with the key 00 to 1f and
+    /// the counter of lane 2, count 5.
     #[test]
     fn ciphertexts_are_those_of_another_implementation() {
         let counter = (2 << 56) | 5;

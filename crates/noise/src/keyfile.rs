@@ -38,7 +38,7 @@ impl KeyFileError {
 }
 
 impl PrivateKey {
-    /// Reads a file.
+    /// Reads a private key from a file.
     ///
     /// # Errors
     /// The file cannot be read, holds no key, or is readable by other users.
@@ -46,7 +46,7 @@ impl PrivateKey {
         read_one(file)
     }
 
-    /// Reads a file, or creates it with a new key if it does not exist.
+    /// Reads a private key from a file, or creates the file with a new key if it does not exist.
     ///
     /// # Errors
     /// As [`Self::read`]; or the file cannot be written.
@@ -63,7 +63,7 @@ impl PrivateKey {
 }
 
 impl Secret {
-    /// Reads a file.
+    /// Reads a secret from a file.
     ///
     /// # Errors
     /// The file cannot be read, holds no secret, or is readable by other users.

@@ -19,7 +19,7 @@ pub(crate) const KEY: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// The key is written in another way.
+    /// The text is neither 64 hexadecimal digits nor 44 characters of base64.
     #[error("a key has 64 hexadecimal digits, or 44 characters of base64")]
     Form,
     /// The key gives no shared secret: it is a point of small order.
@@ -32,7 +32,9 @@ pub enum KeyError {
 #[derive(Clone, PartialEq, Eq)]
 pub struct PrivateKey([u8; KEY]);
 
-/// A secret that two ends share beside their keys, or the key of a door. Treated like a private key.
+/// A secret that two ends share beside their keys, for [`psk`](crate::Peers::psk)
+/// or [`door`](crate::Peers::door). Its `Debug` output does not show it, and its
+/// memory is wiped when it is dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; KEY]);
 
@@ -105,7 +107,7 @@ impl From<[u8; KEY]> for PublicKey {
 }
 
 impl Secret {
-    /// In place of a secret where none is configured, as in WireGuard.
+    /// The secret that is used where none is configured, as in WireGuard.
     pub(crate) const ZERO: Secret = Secret([0; KEY]);
 
     /// A new secret from the randomness of the operating system.
@@ -208,7 +210,7 @@ fn parse(text: &str) -> Result<[u8; KEY], KeyError> {
     bytes.try_into().map_err(|_| KeyError::Form)
 }
 
-/// A private key, and the public key of another one, of `rfc7748#section-6.1`.
+/// Alice's private key and Bob's public key of `rfc7748#section-6.1`.
 #[cfg(test)]
 pub(crate) const ALICE: &str = "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a";
 #[cfg(test)]

@@ -7,7 +7,7 @@ use transport::Transmit;
 
 /// Largest number of lanes; further pairs of addresses share the last one.
 pub(crate) const LANES: usize = 16;
-/// Number of packets of a lane that an ICMP message may quote.
+/// Number of the latest packets of a lane whose quote in an ICMP message is accepted.
 const RECENT: u64 = 1024;
 /// Bits of a counter below the number of its lane.
 const BITS: u32 = 56;
@@ -24,7 +24,8 @@ struct SendLane {
 }
 
 impl SendLanes {
-    /// The lane of this route; `None` before its first packet, and for routes that share the last lane.
+    /// The lane of this route; `None` before its first packet, and for further
+    /// routes, which share the last lane.
     fn position(&self, route: &Transmit) -> Option<usize> {
         self.0.iter().position(|lane| lane.src == route.src && lane.dst == route.dst)
     }
@@ -62,13 +63,13 @@ impl SendLanes {
 pub(crate) struct ReceiveLanes([Option<Box<Replay>>; LANES]);
 
 impl ReceiveLanes {
-    /// True if the counter has a known form and was not seen in its lane.
+    /// True if the counter names a lane below [`LANES`] and was not seen in it.
     pub(crate) fn is_new(&self, counter: u64) -> bool {
         let (lane, count) = parts(counter);
         self.0.get(lane).is_some_and(|replay| replay.as_ref().is_none_or(|replay| replay.is_new(count)))
     }
 
-    /// Marks a counter as seen, for authentic packets only: they alone cost memory.
+    /// Marks a counter as seen. Only for authentic packets, so that forged ones cost no memory.
     pub(crate) fn note(&mut self, counter: u64) {
         let (lane, count) = parts(counter);
         self.0[lane].get_or_insert_default().note(count);

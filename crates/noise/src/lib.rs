@@ -5,8 +5,9 @@
 //! static keys, whatever the number of associations and paths. A session is found by the index in a packet,
 //! never by its address, so that any path and any NAT works. Either end begins a handshake when it has no
 //! session for a packet, when the session is old, or when the peer does not answer; both may do so at once.
-//! An initiation has a MAC that only those can make who know the key of the door. Without a cookie of the
-//! responder, it costs the responder only the check of this MAC. See `docs/security.md`.
+//! An initiation has a MAC, whose key follows from the public key of the responder and the secret of
+//! [`Peers::door`]. The responder checks this MAC and a cookie of its own before it computes anything
+//! expensive. See `docs/security.md`.
 //!
 //! ```no_run
 //! # extern crate io as anabranch_io;

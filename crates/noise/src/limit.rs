@@ -8,15 +8,15 @@ use units::{Instant, Span};
 
 /// Handshakes with strangers: 64 a second, and 128 at once.
 const ALL: Rate = Rate { interval: Span::from_micros(15_625), burst: Span::from_secs(2) };
-/// Half of that: while so much is left, many clients behind one address are welcome.
+/// The first half of the burst of [`ALL`]. Any address may use all of it, for many clients behind one NAT.
 const SPARE: Rate = Rate { burst: Span::from_secs(1), ..ALL };
-/// Handshakes with one IPv4 address or one /64 of IPv6 once less is left: 8 in ten seconds.
+/// Handshakes with one IPv4 address or one /64 of IPv6 after [`SPARE`] is used up: 8 in ten seconds.
 const ONE: Rate = Rate { interval: Span::from_millis(1250), burst: Span::from_secs(10) };
-/// Handshakes with an address and port of an open session.
+/// Interval in which an address and port of an open session may have one handshake apart from these limits.
 const KNOWN: Span = Span::from_secs(5);
 /// Time for which the address of an authentic packet is known.
 const MEMORY: Span = Span::from_secs(60);
-/// Buckets for addresses. Addresses whose hashes agree share one.
+/// Number of token buckets for addresses. Addresses with the same hash share a bucket.
 const BUCKETS: usize = 1024;
 /// Largest number of known addresses.
 const MOST_KNOWN: usize = 8192;
@@ -36,7 +36,7 @@ pub(crate) struct Limits {
 struct Known {
     /// Time of an authentic packet.
     heard: Instant,
-    /// Time of the last handshake allowed for this reason.
+    /// Time of the last handshake that was allowed because the address is known.
     began: Option<Instant>,
 }
 
@@ -65,7 +65,7 @@ impl Limits {
         }
     }
 
-    /// True if a handshake with this source may be computed now; counts it.
+    /// True if this end may compute a handshake with this source now; counts the handshake.
     pub(crate) fn allow(&mut self, now: Instant, address: IpAddr, port: u16) -> bool {
         if let Some(known) = self.known.get_mut(&(address, port))
             && now.since(known.heard) < MEMORY
@@ -97,7 +97,7 @@ struct Rate {
     burst: Span,
 }
 
-/// Counts events of one kind, as the time up to which they are paid for.
+/// The state of a token bucket: the time at which it is full again.
 #[derive(Clone, Copy, Debug)]
 struct Bucket(Instant);
 

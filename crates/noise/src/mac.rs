@@ -29,7 +29,7 @@ impl MacKey {
         MacKey(key)
     }
 
-    /// The MAC of some parts of fixed lengths.
+    /// The MAC of the concatenated parts. Each part must have a fixed length.
     pub(crate) fn mac(&self, parts: &[&[u8]]) -> [u8; MAC] {
         let mut mac = [0; MAC];
         mac.copy_from_slice(&hmac(&self.0, parts)[..MAC]);
@@ -82,7 +82,7 @@ mod tests {
         }
     }
 
-    /// `spec/SECURE.md` T1 and T2, computed by another implementation.
+    /// Test vectors computed by another implementation.
     #[test]
     fn keys_and_macs_are_those_of_another_implementation() {
         let bob: PublicKey = BOB.parse().expect("64 digits");

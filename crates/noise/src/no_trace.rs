@@ -1,4 +1,4 @@
-//! Without the feature `tracing` nothing is recorded.
+//! Stands in for `trace.rs` without the feature `tracing`: records nothing.
 
 use std::net::IpAddr;
 use units::Instant;

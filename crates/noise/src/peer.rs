@@ -16,11 +16,11 @@ use std::sync::atomic::Ordering;
 use transport::{Datagram, Octets, Transmit};
 use units::{Instant, Span};
 
-/// Time for which a replaced session still receives after its replacement, and after each packet: the peer
-/// may have another order of two sessions.
+/// Time for which a replaced session still receives, from its replacement or its latest packet on. Two
+/// sessions may have replaced each other in the reverse order at the peer.
 pub(crate) const KEPT: Span = Span::from_secs(10);
-/// Time for which a packet waits for a session that replaces another one; later its content would be too
-/// late.
+/// Time for which a packet waits for a session that replaces another one; after
+/// that its content is out of date.
 const PATIENCE: Span = Span::from_millis(500);
 /// Largest number of packets that wait for a session.
 pub(crate) const WAITING: usize = 8;
@@ -33,17 +33,17 @@ const ROUTES: usize = 8;
 const FIRST: Span = Span::from_millis(250);
 /// Longest time between two repetitions.
 const LONGEST: Span = Span::from_secs(5);
-/// Time after which a requested session is no longer needed.
+/// Time since the latest request for a session after which this end stops repeating the handshake.
 const WANTED: Span = Span::from_secs(30);
 /// Number of cookies for which one initiation is repeated: one for each route.
 const COOKIES: u8 = 8;
 /// Time after which a peer that is not listed may be forgotten if it has not used its first session.
 const UNUSED: Span = Span::from_secs(10);
-/// Interval at which the source of a packet is told to the limits of handshakes.
+/// Shortest interval at which the limits of handshakes are told the source of a peer's packets.
 const NOTE_EVERY: Span = Span::from_secs(1);
-/// Largest number of responses to one initiation that cost curve computations.
+/// Largest number of responses to one initiation that this end reads, since each costs curve computations.
 const RESPONSES: u8 = 64;
-/// Curve computations for writing a message and reading the answer, or the reverse.
+/// Curve computations of one end for a handshake: to write a message and to read the answer, or the reverse.
 pub(crate) const CURVES: u64 = 6;
 
 /// The other end of sessions, known by its public key.
@@ -51,12 +51,12 @@ pub(crate) const CURVES: u64 = 6;
 pub(crate) struct Peer {
     pub(crate) key: PublicKey,
     psk: Secret,
-    /// Keys of the MACs of handshake messages to the peer, and of its cookie replies.
+    /// Key of the MACs of handshake messages to the peer; `cookies`: of the cookie replies of the peer.
     macs: MacKey,
     cookies: MacKey,
     /// The suite of the next initiation.
     suite: Suite,
-    /// True if the peer asked for this suite.
+    /// True if the peer has asked for this suite. This end follows such a request only once.
     switched: bool,
     /// The session that packets use.
     pub(crate) current: Option<Session>,
@@ -75,7 +75,7 @@ pub(crate) struct Peer {
     pub(crate) heard: Instant,
     /// Time at which the source of an authentic packet was last told to the limits of handshakes.
     noted: Option<Instant>,
-    /// True if the peer is in the list of this end, which keeps it for ever.
+    /// True if the peer is in the list of this end, so that only its revocation removes it.
     pub(crate) is_listed: bool,
 }
 
@@ -107,12 +107,12 @@ struct Pace {
     wait: Span,
 }
 
-/// What the guard must know about a peer: it keeps tables of these.
+/// The state of a peer that the guard holds in its tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
-    /// Indices by which the peer names sessions and the attempt.
+    /// Indices by which the peer names sessions, and the handshake that this end began.
     pub(crate) indices: [Option<u32>; 5],
-    /// Index by which the current session is named to the peer.
+    /// Index by which this end names the current session to the peer.
     pub(crate) remote: Option<u32>,
     /// Time of the next call of [`Peer::on_timer`].
     pub(crate) deadline: Option<Instant>,
@@ -196,7 +196,7 @@ impl Peer {
     ) -> Option<Transmit> {
         let session = self.current.as_mut()?;
         while let Some((since, route, packet)) = self.waiting.pop_front() {
-            // Before the first session only packets of the SCTP handshake wait, which may be late.
+            // Packets that waited for the first session belong to the SCTP handshake, and may be late.
             if self.sessions == 1 || now.since(since) < PATIENCE {
                 return session.seal(&route, packet[..].into(), out).then_some(route);
             }
@@ -236,13 +236,14 @@ impl Peer {
         opened
     }
 
-    /// Time from which the peer may be forgotten: its sessions have ended, or it began one and did not use
-    /// it.
+    /// Time from which the peer may be forgotten: its sessions have ended, or it began
+    /// one session and did not use it.
     pub(crate) fn forget_at(&self) -> Instant {
         self.heard + if self.sessions == 0 { UNUSED } else { LIFE }
     }
 
-    /// True once a second: the source of the latest packet should be noted.
+    /// True at most once per [`NOTE_EVERY`]: the limits of handshakes should be
+    /// told the source of this packet.
     pub(crate) fn is_note_due(&mut self, now: Instant) -> bool {
         let due = self.noted.is_none_or(|at| now.since(at) >= NOTE_EVERY);
         if due {
@@ -286,8 +287,8 @@ impl Peer {
             _ if !due => {}
             Some(attempt) => attempt.pace.wanted = now,
             None => {
-                // While the keys are valid, the route of the packet is enough at first: another route may be
-                // metered.
+                // While the keys are valid, the first initiation leaves on the route of the packet alone:
+                // another route may be metered.
                 let routes = if silent || self.current.is_none() { ROUTES } else { 1 };
                 self.begin(now, common, Pace { since: now, wanted: now, wait: FIRST }, routes);
             }
@@ -313,9 +314,9 @@ impl Peer {
             Some(Attempt { state, index, initiation, mac, cookies: 0, responses: 0, deadline, pace });
     }
 
-    /// Wipes the keys that have ended, so that whoever reads the memory later opens no recorded packet.
-    /// Repeats a handshake on all routes, unless no session is needed any more. True if there is no session,
-    /// and the peer has not completed this handshake for so long that a caller should know.
+    /// Wipes the keys that have ended, and repeats a handshake that is due, on all routes. True if there is
+    /// no session, and the peer has not completed the handshake within [`WANTED`]. The keys are wiped so that
+    /// nobody who reads the memory later can decrypt recorded packets.
     pub(crate) fn on_timer(&mut self, now: Instant, common: &mut Common) -> bool {
         self.current.take_if(|session| session.end() <= now);
         self.previous.retain(|(_, at)| *at + KEPT > now);
@@ -388,7 +389,7 @@ impl Peer {
         self.attempt = None;
         let agreed = Agreed { suite: self.suite, is_ours: true, local: receiver, remote: sender, keys };
         let mut session = Session::new(now, agreed);
-        // The peer sends nothing with the new keys until it knows that we have them.
+        // This empty packet tells the peer that we have the new keys. Until then it sends nothing with them.
         let (route, mut confirmation) = (back(datagram), Vec::new());
         session.seal(&route, [][..].into(), &mut confirmation);
         self.replace(now, common, datagram.src, session);
@@ -415,9 +416,9 @@ impl Peer {
         true
     }
 
-    /// The peer used the session of its handshake for the first time. If a handshake of this end has ended
-    /// meanwhile, both ends use the session of the end with the smaller public key: the later session is not
-    /// the same one at both.
+    /// Makes the session of the peer's handshake the current one: the peer has used it for the first time. If
+    /// this end's own handshake has ended meanwhile, there are two new sessions, and the ends may see them in
+    /// different orders. Then both ends use the session that the end with the smaller public key began.
     fn confirm(&mut self, now: Instant, common: &Common, from: IpAddr, session: Session) {
         let crosses = |ours: &Session| ours.is_ours && session.is_older_than(ours);
         let is_ours_kept = common.public < self.key && self.current.as_ref().is_some_and(crosses);
@@ -429,7 +430,7 @@ impl Peer {
         }
     }
 
-    /// A session takes the place of the current one; `from` sent what ended its handshake.
+    /// Makes a session the current one. `from` is the source of the packet that ended its handshake.
     fn replace(&mut self, now: Instant, common: &Common, from: IpAddr, session: Session) {
         trace::handshake(from, session.is_ours);
         if let Some(before) = self.current.replace(session) {

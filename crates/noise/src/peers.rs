@@ -8,7 +8,7 @@ use std::fmt;
 /// The peers that may open a session with this end, and the secrets shared with them.
 pub struct Peers {
     pub(crate) known: Vec<PublicKey>,
-    /// Decides about other keys.
+    /// Accepts or refuses the owners of other keys.
     pub(crate) others: Option<Rule>,
     pub(crate) psks: BTreeMap<PublicKey, Secret>,
     pub(crate) psk_for_all: Secret,
@@ -35,21 +35,21 @@ impl Peers {
         Peers::any_if(|_| true)
     }
 
-    /// Everyone whose public key `accept` returns true for. It is called once for each handshake of a new
-    /// peer, in the thread of the sockets, so it must return within a millisecond. If it panics, the peer
-    /// is refused.
+    /// Everyone for whose public key `accept` returns true. The guard calls it once for each
+    /// handshake of a new peer, in the thread of the sockets, so it must return within a millisecond.
+    /// If it panics, the peer is refused.
     pub fn any_if(accept: impl FnMut(&PublicKey) -> bool + Send + 'static) -> Peers {
         Peers { others: Some(Box::new(accept)), ..Peers::known([]) }
     }
 
-    /// Everyone else who knows the public key of this end, too.
+    /// Also accepts everyone else who knows the public key of this end.
     #[must_use]
     pub fn or_any(self) -> Peers {
         Peers { others: Peers::any().others, ..self }
     }
 
-    /// The secret shared with the owner of this key. It also protects recorded packets from a quantum
-    /// computer.
+    /// The secret shared with the owner of this key. It also keeps a quantum computer
+    /// from decrypting recorded packets.
     #[must_use]
     pub fn psk(mut self, key: PublicKey, secret: Secret) -> Peers {
         self.psks.insert(key, secret);

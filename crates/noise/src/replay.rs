@@ -1,6 +1,6 @@
 //! Window of received packet counters, which rejects replayed packets.
 
-/// Counters behind the highest one that may still arrive.
+/// Number of counters, up to the highest one, that may still arrive.
 const WINDOW: u64 = 4096;
 /// One word more than the window has, because its ends are not aligned.
 const WORDS: usize = (WINDOW / 64) as usize + 1;
@@ -28,7 +28,8 @@ impl Replay {
         self.next - counter <= WINDOW && self.words[word(counter)] & bit(counter) == 0
     }
 
-    /// Marks a counter as seen and moves the window, for authentic packets only. Returns the cost in words.
+    /// Marks a counter as seen and moves the window, for authentic packets only.
+    /// Returns the number of words written.
     pub fn note(&mut self, counter: u64) -> usize {
         let mut cleared = 0;
         if counter >= self.next {

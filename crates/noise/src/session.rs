@@ -16,7 +16,7 @@ const JITTER: u32 = 10_000;
 pub(crate) const REKEY_LATE: Span = Span::from_secs(150);
 /// Time after which a session neither sends nor receives.
 pub(crate) const LIFE: Span = Span::from_secs(180);
-/// Number of packets that do not open after which a session receives no more: a forger's chance stays small.
+/// Number of forged packets after which a session ends, so that a forger's chance stays small.
 const MOST_FORGED: u64 = 1 << 36;
 /// Bytes that encryption adds to a packet.
 pub(crate) const OVERHEAD: usize = HEADER + TAG;
@@ -40,7 +40,7 @@ pub(crate) struct Session {
     born: Instant,
 }
 
-/// What a handshake agrees on.
+/// The result of a handshake.
 #[derive(Debug)]
 pub(crate) struct Agreed {
     pub(crate) suite: Suite,
@@ -92,7 +92,7 @@ impl Session {
     /// be metered.
     pub(crate) fn is_worn(&self, now: Instant, route: &Transmit) -> bool {
         let age = now.since(self.born);
-        // The index is random.
+        // The index is random, so that it serves as jitter.
         let early = REKEY.saturating_sub(Span::from_millis(u64::from(self.local % JITTER)));
         age >= REKEY_LATE
             || self.sent >= self.send_key.suite().worn()

@@ -4,13 +4,14 @@ use units::{Instant, Span};
 
 /// Time after which a peer that answers no packets may have lost its keys.
 const SILENCE: Span = Span::from_secs(5);
-/// The shorter time that counts while packets are sent to the peer without a pause of this length.
+/// The same time while this end sends packets without a pause of this length.
 const STEADY_SILENCE: Span = Span::from_secs(1);
 
 /// Packets sent to the peer since the last packet from it.
 #[derive(Debug)]
 pub(crate) struct Unanswered {
-    /// Time of the first packet after a pause. A last packet before a pause may have needed no answer.
+    /// Time of the first packet after the first pause. The packets before that pause do not count, since the
+    /// last of them may have needed no answer.
     since: Option<Instant>,
     /// Time of the first packet after the last pause.
     steady: Instant,

@@ -1,4 +1,4 @@
-//! The ciphers without `ring`, for processors and systems that it does not build on: those of RustCrypto.
+//! The ciphers of RustCrypto, for processors and systems on which `ring` does not build.
 
 use crate::suite::{Suite, TAG};
 use aes_gcm::Aes256Gcm;

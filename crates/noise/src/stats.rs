@@ -25,7 +25,7 @@ pub struct NoiseStats {
     pub wrong_suite: AtomicU64,
     /// Packets dropped because there was no session.
     pub unsent: AtomicU64,
-    /// Packets dropped because no peer was named for them.
+    /// Packets dropped because their channel belongs to no peer.
     pub unbound: AtomicU64,
     /// See [`Self::stranger`].
     stranger: Mutex<Option<(IpAddr, u64)>>,

@@ -43,8 +43,7 @@ impl Suite {
         }
     }
 
-    /// What a packet of this length adds to the sum: 1, or 32 for a packet of more than 2048 bytes, which is
-    /// 2^28 / 2^23.
+    /// The weight of a packet of this length: 1, or 2^28 / 2^23 = 32 for a packet of more than 2048 bytes.
     pub(crate) fn weight(length: usize) -> u64 {
         if length <= 2048 { 1 } else { 32 }
     }

@@ -1,4 +1,4 @@
-//! Two ends and a network between them that loses, repeats and forges what a test says.
+//! Tests with two ends and a network that loses, repeats and forges datagrams as the test says.
 
 mod control;
 mod keys;
@@ -172,7 +172,7 @@ impl World {
         self.ends[end].stats()
     }
 
-    /// What an end knows about the other one.
+    /// The state that an end keeps of the other one.
     fn peer(&mut self, end: usize) -> &mut Peer {
         self.ends[end].only_peer()
     }
@@ -639,7 +639,7 @@ fn what_waits_without_a_session_is_bounded_and_given_up_after_half_a_minute() {
     assert!(world.sent.len() < 15, "{}", world.sent.len());
 }
 
-/// Lines of the log of one thread: the subscriber is that of the whole process, and other tests run, too.
+/// The log lines of one thread. The subscriber gets the lines of the whole process, in which other tests run.
 #[cfg(feature = "tracing")]
 #[derive(Clone)]
 struct Lines(std::thread::ThreadId, std::sync::Arc<std::sync::Mutex<Vec<u8>>>);

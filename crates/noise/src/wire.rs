@@ -89,7 +89,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Parsed<'_>> {
     }
 }
 
-/// The datagram that an ICMP message quotes, of which 8 or 16 bytes are enough.
+/// A datagram that an ICMP message quotes. The first 8 bytes of an initiation, or 16 of a packet, are enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quoted {
     Initiation { sender: u32 },

@@ -141,7 +141,7 @@ fn whole_mtu(pair: &mut Pair, client: AssocId, link: &RefCell<Link>) -> usize {
     path.mtu.get() as usize + link.borrow().client.overhead()
 }
 
-// rfc8899#section-4.3, and the least MTU of IPv4 (rfc791) in place of BASE_PLPMTU
+// rfc8899#section-4.3, with 576 bytes, which every IPv4 host accepts (rfc791), in place of BASE_PLPMTU
 #[test]
 fn a_sealed_association_goes_on_behind_a_black_hole_of_any_mtu() {
     for mtu in [1300, 576] {
@@ -170,7 +170,8 @@ fn packet_too_big_lowers_the_mtu_of_a_sealed_association_at_once() {
     let now = pair.now;
     let mut tell = |quoted: &[u8]| {
         let channel = link.borrow().client.quoted(quoted);
-        // As the driver of crate `io` does: the router tells the MTU of sealed packets.
+        // As the driver of crate `io` does: the MTU that a router tells includes
+        // the bytes that the guard adds.
         let mtu = ByteCount::from(1300 - link.borrow().client.overhead());
         let news = IcmpNews {
             src: Some(Side::Client.address(1)),

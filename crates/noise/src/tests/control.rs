@@ -4,7 +4,7 @@ use super::*;
 use crate::keys::KeyError;
 use io::{ChannelEnd, GuardError, Identity};
 
-/// A server that accepts `peers` given the client's key, and the client's key.
+/// A world whose server accepts the peers that `peers` makes from the client's key. Also returns that key.
 fn world(peers: impl FnOnce(PublicKey) -> Peers) -> (World, PublicKey) {
     let mut client_key = None;
     let world = server_and_client(|client, to_server| {
@@ -31,7 +31,7 @@ fn nothing_of_a_revoked_peer_is_opened_or_answered_and_nothing_is_sent_to_it() {
         world.seal(1, b"secret");
         assert!(world.flying.is_empty());
         assert_eq!(read(&world.stats(1).unbound), unbound + 1);
-        // It notices the silence and asks for new keys, on and on.
+        // The revoked client notices the silence and requests new keys again and again.
         let (before, curves) = (world.sent.len(), read(&world.stats(1).curves));
         for _ in 0..12 {
             world.seal(0, b"again");
@@ -101,7 +101,7 @@ fn the_driver_is_told_once_that_a_peer_was_revoked_and_that_there_is_no_session(
     world.ends[1].control().revoke(client);
     assert_eq!(world.ends[1].poll_end(), Some((Channel(1), ChannelEnd::Revoked)));
     assert_eq!(world.ends[1].poll_end(), None);
-    // The client's session ends after 180 s. It then tries in vain for half a minute.
+    // The client's session ends after 180 s. The client then tries in vain for half a minute.
     world.wait(Span::from_secs(181));
     for second in 0..40 {
         world.seal(0, b"again");

@@ -9,7 +9,7 @@ fn keys_change_every_two_minutes_and_the_old_ones_receive_for_ten_seconds() {
     let late = world.flying.pop_back().expect("was sent").1;
     world.seal(0, b"too late");
     let too_late = world.flying.pop_back().expect("was sent").1;
-    // The peer answers.
+    // The peer answers, so that it does not count as silent.
     world.assert_works();
     world.wait(Span::from_secs(109));
     world.assert_works();

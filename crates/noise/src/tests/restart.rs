@@ -1,8 +1,8 @@
-//! An end that lost its sessions, as by a restart, and those who claim that it did.
+//! Tests of an end that lost its sessions by a restart, and of attackers that pretend such a loss.
 
 use super::*;
 
-/// The server of the world begins anew with its key. Returns the world.
+/// A world whose server has restarted: it has the same key and no sessions.
 fn restarted() -> World {
     let [one, two] = [key(), key()];
     let mut world = World::with(&one, &two);

@@ -1,4 +1,5 @@
-//! Two guards and a network that loses, repeats, changes, forges and misdirects datagrams, as bytes say.
+//! Two guards and a network that loses, repeats, changes, forges and misdirects datagrams.
+//! Bytes of input say what happens.
 
 use anabranch_noise::{Noise, Peers, PrivateKey};
 use io::Guard;
@@ -141,9 +142,9 @@ impl World {
         }
     }
 
-    /// Lets the network work, and checks that both directions carry packets within a minute.
+    /// Loses no datagrams any more, and checks that both directions carry packets within a minute.
     fn recover(&mut self) {
-        // Two minutes later the limits of handshakes know nothing of what came before.
+        // After two minutes the limits of handshakes no longer count the earlier ones.
         self.pass(Span::from_secs(120));
         for _ in 0..120 {
             let before = self.packets;
