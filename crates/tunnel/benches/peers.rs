@@ -1,4 +1,4 @@
-//! What many peers cost a server: `make bench-peers`, in a network namespace of its own, as root.
+//! Measures what many peers cost a server. Run it by `make bench-peers`, as root.
 //!
 //! Two servers, one after the other: an endpoint with a guard that keeps all connections, and a tunnel. Each
 //! is a process of its own, whose memory, threads and CPU time are read from /proc.
@@ -75,7 +75,7 @@ fn prepare(folder: &Path) -> Outcome<(PublicKey, Vec<PrivateKey>)> {
     Ok((own.public(), keys))
 }
 
-/// A process that ends with this value.
+/// A process that is killed when this value is dropped.
 struct Server(Child);
 
 impl Drop for Server {
@@ -143,7 +143,7 @@ fn connect_all(server: PublicKey, keys: Vec<PrivateKey>) -> Outcome<Vec<(Endpoin
             let noise = Noise::new(key, Peers::known([server]))?;
             let builder = Endpoint::builder().udp_port(0).remote_udp_port(PORT).local(address);
             let endpoint = builder.guard(noise).bind()?;
-            // A busy server may answer late.
+            // Tries again after a failure, because a busy server may answer late.
             let attempts = iter::repeat_with(|| endpoint.connect(Peer::from((vec![SERVER], PORT))));
             let connection = attempts.flatten().next().ok_or("no attempt")?;
             done.lock().map_err(|_| "another thread failed")?.push((endpoint, connection));

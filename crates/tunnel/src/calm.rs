@@ -26,13 +26,13 @@ use units::{ByteCount, Instant, Span};
 
 /// The part of T that does not depend on the path.
 const SLACK: Span = Span::from_millis(10);
-/// Age at which old least round-trip times are dropped.
+/// Length of a period: b is the least round-trip time of the current period and of the one before.
 const MEMORY: Span = Span::from_secs(15);
 /// Cuts in a row after which the queue is assumed to be that of other flows.
 const VAIN: u32 = 6;
-/// Samples in a row above the bound that end slow start.
+/// Number of samples in a row above b + T that end slow start.
 const EARLY: u32 = 2;
-/// Time for which only losses count after that.
+/// Time for which only losses count after [`VAIN`] cuts in a row.
 const PAUSE: Span = Span::from_secs(10);
 
 /// Builds the congestion controls of associations.
@@ -49,22 +49,22 @@ struct Calm {
 /// Round-trip times of a path, and the resulting cuts.
 #[derive(Debug, Default)]
 struct Delays {
-    /// The least RTT since the last change, and in the period before.
+    /// The least RTT of the current period, and of the period before.
     least: [Option<Span>; 2],
-    /// Time of the last change; `None` before the first sample.
+    /// Start of the current period; `None` before the first sample.
     changed: Option<Instant>,
     round: Option<Round>,
-    /// The window was cut in the previous round trip, whose packets met the old queue.
+    /// The last round trip ended with a cut: the packets of the current one still meet the old queue.
     settles: bool,
-    /// Number of cuts since there was no queue.
+    /// Number of cuts since the last round trip without a queue.
     vain: u32,
     /// Until this time only losses count.
     paused: Instant,
-    /// There was a cut since the last change of the least RTT.
+    /// There was a cut in the current period.
     was_cut: bool,
     /// There was a queue in the previous round trip: the window does not grow.
     holds: bool,
-    /// Number of samples in a row above the bound.
+    /// Number of samples in a row above b + T.
     above: u32,
 }
 

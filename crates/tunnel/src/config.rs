@@ -16,8 +16,8 @@ use units::Span;
 
 /// Default UDP port of tunnels.
 pub const PORT: u16 = 9901;
-/// Default MTU of the TUN device: it fits one packet of an uplink with 1500 bytes, or with 1492 (PPPoE) over
-/// IPv4.
+/// Default MTU of the TUN device: such a packet fits one packet of an uplink with an MTU of 1500 bytes, or
+/// over IPv4 with one of 1492 (PPPoE).
 const MTU: u16 = 1400;
 
 /// Configuration of one end of a tunnel.
@@ -29,7 +29,8 @@ pub struct TunnelConfig {
     pub addresses: Vec<(IpAddr, u8)>,
     /// MTU of the TUN device in bytes.
     pub mtu: u16,
-    /// Uplinks of this end. Empty, only at the waiting end: all addresses of the host at the start.
+    /// Uplinks of this end. Only the waiting end may have none: it then uses all addresses
+    /// that the host has at the start.
     pub uplinks: Vec<Uplink>,
     /// UDP port of this end; 0 for any free port.
     pub port: u16,
@@ -39,7 +40,7 @@ pub struct TunnelConfig {
     pub connect_port: u16,
     /// True if this end is behind NATs.
     pub nat: bool,
-    /// What this end sends on several uplinks.
+    /// The packets that this end sends on several uplinks.
     pub redundant: Redundant,
     /// Which paths begin near the rate that an earlier path between their addresses had.
     pub resume: Resume,
@@ -98,7 +99,7 @@ const KEYS: [&str; 19] = [
 ];
 
 impl TunnelConfig {
-    /// Reads a file.
+    /// Reads a configuration file.
     ///
     /// # Errors
     /// [`ConfigError`] with the fault and the expected value.
@@ -111,7 +112,7 @@ impl TunnelConfig {
         TunnelConfig::parse(&text, key, psk).map_err(at)
     }
 
-    /// Reads only the path of the status socket from a file: the key may be unreadable.
+    /// Reads only the path of the status socket from a file, so that the caller needs no access to the key.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -225,8 +226,8 @@ impl Table<'_> {
 
     fn interface(&self) -> Result<&str, ConfigError> {
         let interface = self.text("interface")?.unwrap_or("ana0");
-        // At most IFNAMSIZ of the kernel, with the terminating zero; a slash would be part of a path in /sys
-        // and in our paths.
+        // The kernel allows IFNAMSIZ = 16 bytes with the terminating zero. A slash would separate folders in
+        // /sys and in our paths.
         if interface.is_empty() || interface.len() > 15 || interface.contains(['/', ' ', '%']) {
             return Err(wrong("interface: a name of 1 to 15 letters"));
         }
@@ -359,7 +360,7 @@ impl Table<'_> {
         }
     }
 
-    /// A peer whose public key has this name, with its secret if there is one.
+    /// A peer: its public key is the value of `key`, and its secret that of `psk` if there is one.
     fn peer(
         &self,
         key: &str,

@@ -9,8 +9,9 @@ use tun_rs::{DeviceBuilder, GROTable, IDEAL_BATCH_SIZE, SyncDevice, VIRTIO_NET_H
 pub(crate) const LONGEST: usize = 65_535;
 /// Length of the longest read of a TUN device.
 pub(crate) const LONGEST_READ: usize = VIRTIO_NET_HDR_LEN + LONGEST;
-/// Largest number of packets of one read. The kernel passes 64 KiB of a flow as one packet to be segmented
-/// (TSO, USO). A flow that needs more segments, of less than 128 bytes each, can send only single ones.
+/// Largest number of packets of one read. The kernel passes 64 KiB of a flow as one packet to be
+/// segmented (TSO, USO). A packet of more segments, of less than 128 bytes each, is lost; only
+/// single segments of such a flow pass.
 pub(crate) const SEGMENTS: usize = 512;
 
 /// Creates the device with its addresses and MTU, and brings it up. An existing device keeps its addresses
@@ -62,7 +63,7 @@ impl Batch {
     /// Adds a packet, and returns its copy, which may be changed.
     pub(crate) fn add(&mut self, packet: &[u8]) -> &mut [u8] {
         if self.buffers.len() == self.packets {
-            // Other packets are appended while they fit.
+            // The capacity lets the device append later packets of the flow.
             self.buffers.push(Vec::with_capacity(LONGEST));
         }
         let buffer = &mut self.buffers[self.packets];

@@ -20,7 +20,7 @@ impl FromStr for Host {
         let is_part_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         match text.parse() {
             Ok(address) => Ok(Host::Address(address)),
-            // Digits and dots alone are a mistyped address.
+            // Text without a letter is a mistyped address.
             Err(_) if !text.contains(|c: char| c.is_ascii_alphabetic()) => Err(()),
             Err(_) if text.len() > 253 || !text.chars().all(is_part_of_name) => Err(()),
             Err(_) => Ok(Host::Name(text.to_owned())),

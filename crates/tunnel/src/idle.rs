@@ -6,7 +6,7 @@ use units::Span;
 
 /// Time without packets after which a tunnel is idle.
 const AFTER: Duration = Duration::from_secs(10);
-/// Interval of heartbeats on an idle tunnel: bindings of NATs that live for 30 s stay.
+/// Interval of heartbeats on an idle tunnel, which keep NAT bindings that expire after 30 s.
 const INTERVAL: Span = Span::from_secs(25);
 
 /// Notices that a tunnel is idle.
@@ -14,7 +14,7 @@ const INTERVAL: Span = Span::from_secs(25);
 pub(crate) struct Idle {
     /// Number of packets so far.
     packets: u64,
-    /// Time at which it last changed.
+    /// Time at which this number last changed.
     since: Instant,
 }
 

@@ -24,7 +24,7 @@ impl TunnelPeer {
     }
 }
 
-/// Finds the peer of an inner address: that of the longest prefix.
+/// Finds the peer that has an inner address, by the longest prefix.
 #[derive(Debug)]
 pub(crate) struct Routes {
     /// For each prefix length, the longest first: the peers by prefix. IPv4 addresses are mapped to IPv6.

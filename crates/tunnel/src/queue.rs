@@ -1,8 +1,8 @@
 //! Packets that wait for the association: fair queueing of flows with CoDel in each (RFC 8290, RFC 8289).
 //! The code does no input or output.
 //!
-//! This short queue keeps a call or a game usable beside a download, because the stack holds only a few
-//! packets.
+//! The stack holds only a few packets, so that the others wait here, where the packets of a call or a game
+//! overtake those of a download.
 
 use crate::packet::mark_congestion;
 use std::collections::VecDeque;
@@ -39,7 +39,7 @@ pub(crate) struct QueueStats {
 #[derive(Debug)]
 pub(crate) struct Queue {
     flows: Vec<Flow>,
-    /// Queues that were empty recently, which go first, and the other queues.
+    /// Queues that were empty recently, which are served first; `old`: the other queues.
     new: VecDeque<usize>,
     old: VecDeque<usize>,
     bytes: usize,
@@ -58,7 +58,7 @@ struct Flow {
 
 #[derive(Debug, Default)]
 struct Codel {
-    /// Time at which the queue may begin to drop, if its packets stay too long until then.
+    /// Time at which the queue begins to drop if the delay stays above [`TARGET`] until then.
     first_above: Option<Instant>,
     /// The queue drops packets; `next` is the time of the next drop.
     dropping: bool,
@@ -120,7 +120,8 @@ impl Queue {
                 return Some((since, packet));
             }
             self.unlist(is_new);
-            // Without this, a flow that sends little would always come first.
+            // An empty queue waits behind the old ones, because a flow that sends little would otherwise
+            // always come first.
             if is_new && !self.old.is_empty() {
                 self.old.push_back(n);
             } else {

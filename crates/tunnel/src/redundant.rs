@@ -2,7 +2,7 @@
 
 use crate::packet::{Inner, TCP, UDP};
 
-/// The packets that leave on several uplinks, beside the urgent ones.
+/// The packets that leave on several uplinks in addition to the urgent ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Redundant {
     /// No other packets.

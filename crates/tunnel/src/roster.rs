@@ -18,7 +18,7 @@ impl Roster {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The peers once this list is taken over, and the numbers and keys of those that are not on it.
+    /// The peers after a change to this list, and the numbers and keys of the peers that the change removes.
     pub(crate) fn with(&self, list: Vec<TunnelPeer>) -> (Vec<TunnelPeer>, Vec<(usize, PublicKey)>) {
         let mut peers = self.read().clone();
         let mut removed = Vec::new();

@@ -41,7 +41,7 @@ impl Board {
         if let Some(folder) = config.status.parent() {
             fs::create_dir_all(folder)?;
         }
-        // A former process did not remove the socket. A file of another type is left alone.
+        // A former process may have left its socket. A file of another type is left alone.
         if UnixStream::connect(&config.status).is_err() && is_socket(&config.status) {
             fs::remove_file(&config.status)?;
         }
@@ -68,7 +68,7 @@ impl Board {
         Ok(board)
     }
 
-    /// Counts the datagrams that arrived without an association.
+    /// Updates the counters of the encryption in the states of peers without an association.
     pub(crate) fn count_datagrams(&self, noise: &Option<Stats>) {
         let mut states = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for json in states.iter_mut().filter(|json| json["state"] == "waiting") {
@@ -243,7 +243,7 @@ fn bits_per_second(bytes: u64, before: u64, time: Duration) -> f64 {
     (bytes.saturating_sub(before) as f64 * 8.0 / time.as_secs_f64().max(1e-3)).round()
 }
 
-/// User bytes that one DATA chunk carries on a path, in a separate packet.
+/// Largest number of user bytes that a packet with one DATA chunk carries on a path.
 fn whole(path: &PathInfo) -> u64 {
     const DATA: u64 = 16;
     let below = if path.remote.is_ipv4() { 20 } else { 40 } + 8 + 12;

@@ -32,9 +32,8 @@ impl Stop {
         self.end(Ok(()));
     }
 
-    /// Gives an end that waits for several other ends another list of them. Ends that are
-    /// not on the new list lose their associations within about a second and can make no others. Ends that
-    /// are new on it may connect.
+    /// Replaces the list of peers of an end that waits for several. Peers that are not on the new list lose
+    /// their associations within about a second and can make no others. New peers on it may connect.
     pub fn replace_peers(&self, peers: Vec<TunnelPeer>) {
         self.state().peers = Some(peers);
     }

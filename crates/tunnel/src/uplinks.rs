@@ -25,7 +25,7 @@ pub struct Uplink {
 /// Interface or address by which packets leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// An interface with its current addresses; its packets leave by it, regardless of the routes.
+    /// An interface with its current addresses; packets leave by this interface, whatever the routes say.
     Device(String),
     /// An address of this host; the routes choose the interface.
     Address(IpAddr),
@@ -136,7 +136,7 @@ impl Follower {
     pub(crate) fn set_options(&mut self, connection: &Connection, places: &[Place]) {
         for &Place { address, options, .. } in places {
             if self.set.insert(address, options).unwrap_or_default() != options {
-                // An association that has ended has no paths.
+                // The call fails if the association has ended.
                 let _ = block_on(connection.set_path_options(address, options));
             }
         }

@@ -137,7 +137,7 @@ impl Arrived {
     pub(crate) fn first_of<'p>(&mut self, data: &'p [u8]) -> Option<&'p [u8]> {
         let (number, packet) = data.split_first_chunk::<NUMBER>()?;
         let number = u64::from_be_bytes(*number);
-        // The window ends below the largest number.
+        // The replay window cannot hold the largest number.
         if number == u64::MAX || !self.0.is_new(number) {
             return None;
         }
@@ -204,7 +204,7 @@ mod tests {
         let two = [way(0, [1, 9], 10, false), way(1, [2, 9], 20, true)];
         assert_eq!(chosen(&two), Some((0, Some(1))));
         assert_eq!(chosen(&[two[1], two[0]]), Some((1, None)), "no room there");
-        // With two addresses at each end, the copy shares neither uplink.
+        // With two addresses at each end, the copy shares no address with the packet.
         let four = [
             way(0, [1, 8], 10, true),
             way(1, [1, 9], 11, true),

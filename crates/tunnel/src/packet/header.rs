@@ -14,11 +14,11 @@ pub(crate) struct Inner {
     pub(crate) protocol: u8,
     /// Offset of the header of that protocol; `None` in a fragment.
     pub(crate) transport: Option<usize>,
-    /// Hash of addresses, protocol and, if the packet has them, ports, which only this process can predict.
+    /// Hash of addresses, protocol and, if the packet has them, ports. Only this process can predict it.
     pub(crate) hash: u64,
 }
 
-/// Reads the headers of an IP packet; `None` if it is not one, or has another length than stated.
+/// Reads the headers of an IP packet; `None` if it is no IP packet, or its header states another length.
 pub(crate) fn inspect(hasher: &impl BuildHasher, packet: &[u8]) -> Option<Inner> {
     let (protocol, transport, addresses) = match packet.first()? >> 4 {
         4 => ipv4(packet)?,

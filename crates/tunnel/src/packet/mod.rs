@@ -1,5 +1,5 @@
-//! Inner packets: the flow of each packet, and changes by the tunnel. They are not trusted: all lengths are
-//! checked.
+//! The packets inside the tunnel: reads and changes their headers. They are not
+//! trusted: all lengths are checked.
 
 mod header;
 mod rewrite;

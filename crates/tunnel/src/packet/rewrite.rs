@@ -41,7 +41,8 @@ fn mss_option(header: &[u8]) -> Option<usize> {
     None
 }
 
-/// Marks a packet as having met congestion if its flow is ECN-capable (`rfc3168#section-5`); false otherwise.
+/// Sets the CE codepoint of an ECN-capable packet (`rfc3168#section-5`). False if
+/// the packet is not ECN-capable.
 pub(crate) fn mark_congestion(packet: &mut [u8]) -> bool {
     match packet.first().map(|first| first >> 4) {
         Some(4) if packet.len() >= 20 && packet[1] & 3 != 0 => {

@@ -37,7 +37,7 @@ const BREATH: Duration = Duration::from_millis(10);
 /// Largest number of batches that are kept while no receiver uses them. A batch takes more than a megabyte.
 const SPARE: usize = 8;
 
-/// Reads the device until the end, and passes each packet to the current association of its peer.
+/// Carries packets between the device and the current association of each peer.
 #[derive(Clone)]
 pub(super) struct Carrier(Arc<Shared>);
 
@@ -49,7 +49,7 @@ struct Shared {
     hasher: RandomState,
     routes: RwLock<Routes>,
     redundant: Redundant,
-    /// For each peer what it is sent.
+    /// The link to each peer, by its number.
     links: RwLock<Vec<Arc<Link>>>,
     /// Batches that no receiver uses now.
     batches: Mutex<Vec<Batch>>,
@@ -57,7 +57,7 @@ struct Shared {
     refused: AtomicU64,
 }
 
-/// The way to one peer.
+/// The queues, the association and the counters of one peer.
 #[derive(Debug, Default)]
 struct Link {
     line: Mutex<Line>,
@@ -72,7 +72,7 @@ struct Line {
     /// Urgent packets, which do not wait for those in the queue.
     urgent: VecDeque<(Instant, Vec<u8>)>,
     allowance: Allowance,
-    /// The same for flows that the file chooses, so that others do not use it up.
+    /// The allowance for the flows that the configuration chooses, so that other packets do not use it up.
     chosen: Allowance,
     /// The association that carries the packets.
     current: Option<Connection>,
@@ -114,7 +114,7 @@ impl Carrier {
         Ok(carrier)
     }
 
-    /// Knows these peers and their addresses from now on. A number means the same peer as before.
+    /// Replaces the peers and their addresses. A number must mean the same peer as before.
     pub(super) fn set_peers(&self, peers: &[TunnelPeer]) {
         let mut links = self.0.links.write().unwrap_or_else(PoisonError::into_inner);
         links.resize_with(peers.len(), Arc::default);
@@ -167,8 +167,8 @@ impl Carrier {
         self.0.links.read().unwrap_or_else(PoisonError::into_inner).iter().filter_map(leave).collect()
     }
 
-    /// Counters of the packets to and from a peer. Those of the device that have no peer are among the
-    /// refused ones of each peer.
+    /// Counters of the packets to and from a peer. Packets of the device that have no peer
+    /// count as refused for each peer.
     pub(super) fn stats(&self, peer: usize) -> CarrierStats {
         let read = |pair: &[AtomicU64; 2]| pair.each_ref().map(|counter| counter.load(Ordering::Relaxed));
         let link = self.0.link(peer);
@@ -229,7 +229,7 @@ impl Link {
             }
             line = self.urgent_ready.wait(line).unwrap_or_else(PoisonError::into_inner);
         }
-        // The thread of the current association may wait behind this one.
+        // The wake-up may have been meant for the thread of the current association.
         self.urgent_ready.notify_one();
         None
     }
@@ -428,7 +428,7 @@ impl Shared {
         let (packets, bytes, written) = batch.write(&self.device);
         match written {
             Ok(()) => count(&link.counters.received, packets, bytes),
-            // Which of them were refused is not known.
+            // The device does not say which of them it refused: all count.
             Err(_) => drop(link.counters.refused.fetch_add(packets as u64, Ordering::Relaxed)),
         }
     }

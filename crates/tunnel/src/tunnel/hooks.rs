@@ -66,7 +66,7 @@ impl Hooks {
         }
     }
 
-    /// Waits for the running commands.
+    /// Waits until all commands so far have ended, at most for [`PATIENCE`].
     pub(super) fn finish(&self) {
         let (done, wait) = channel();
         self.state().tell(Event::Done(done));

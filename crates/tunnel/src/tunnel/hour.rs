@@ -1,5 +1,5 @@
-//! What an idle tunnel costs in an hour: two ends with the options and the encryption of a tunnel, in virtual
-//! time.
+//! Test of the bytes that an idle tunnel costs in an hour: two ends with the options and the encryption of a
+//! tunnel, in virtual time.
 
 use super::options::{self, PORT};
 use crate::config::{self, TunnelConfig};
@@ -160,7 +160,7 @@ fn an_idle_uplink_costs_100_kb_an_hour_at_most_and_a_metered_one_30() {
     for uplinks in [[plain, plain], [plain, metered], [metered, plain]] {
         let mut world = World::connected();
         (0..2).for_each(|n| world.set(n, uplinks[n]));
-        // By then path MTU discovery has ended.
+        // After a minute path MTU discovery has ended.
         world.run_for(Span::from_secs(60));
         let busy = world.count(HOUR);
         (0..2).for_each(|n| world.set(n, idle_options(uplinks[n])));

@@ -9,7 +9,7 @@ pub(super) type Log = Arc<dyn Fn(&str) + Send + Sync>;
 /// Shortest interval between two equal lines.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A condition that may last: lines of the same kind are logged at most once a minute.
+/// Logs a condition that may last: the same line at most once a minute, and another line at once.
 #[derive(Debug, Default)]
 pub(super) struct Repeated(Option<(String, Instant)>);
 

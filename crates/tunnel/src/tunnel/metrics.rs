@@ -36,7 +36,8 @@ pub(super) fn bind(address: Option<SocketAddr>) -> Result<Option<TcpListener>, T
 
 /// Answers HTTP requests until the tunnel has ended.
 pub(super) fn serve(listener: TcpListener, tunnel: &Arc<Tunnel>, stop: &Stop) -> Result<(), TunnelError> {
-    // The device is closed when the tunnel is dropped, which must not wait for a request.
+    // This thread must not keep the tunnel while it waits for a request: the device is
+    // closed when the tunnel is dropped.
     let tunnel = Arc::downgrade(tunnel);
     let mut of_endpoint = EndpointMetrics::default();
     stop.spawn("metrics", move || {

@@ -47,7 +47,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Time for which this end waits for the answer to its SHUTDOWN.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// Runs one end of a tunnel until `stop` ends it. `log` gets a line for each thing that happens.
+/// Runs one end of a tunnel until `stop` ends it. `log` gets a line for each event.
 ///
 /// # Errors
 /// [`TunnelError`] if the tunnel cannot start or continue.
@@ -97,7 +97,8 @@ pub fn run(
     outcome
 }
 
-/// The latest association of each peer, and whether its end needs no report.
+/// The latest association of each peer, with a flag that is true if the end of
+/// the association needs no report.
 type Latest = BTreeMap<usize, (Connection, Arc<AtomicBool>)>;
 
 /// State that the threads of a tunnel share.
@@ -129,9 +130,10 @@ struct Bound {
     control: Option<Control>,
 }
 
-/// Creates the endpoint of attempt number `attempt`. Behind NATs the endpoint begins with one address, a
-/// different one in each attempt, and its INIT lists none, because the peer could not use it. The other
-/// addresses join the association later, each by a request that is sent from the address.
+/// Creates the endpoint of attempt number `attempt`. Behind NATs the endpoint begins with one
+/// address, a different one in each attempt, and its INIT lists no address, because the peer cannot
+/// reach an address behind a NAT. The other addresses join the association later, each by a request
+/// that is sent from the address.
 fn bind(config: &TunnelConfig, attempt: usize) -> Result<Bound, TunnelError> {
     let mut builder = Endpoint::builder()
         .udp_port(config.port)
@@ -195,8 +197,8 @@ fn bind_patiently(
 }
 
 impl Tunnel {
-    /// Waits for the other ends, again and again. A new association of a peer replaces the one before,
-    /// because the peer has lost it.
+    /// Accepts the associations of the other ends until the tunnel ends. A new association of a peer replaces
+    /// its earlier one, because the peer has lost that one.
     fn serve(self: &Arc<Self>, listener: &Listener, bound: &Bound) -> Result<(), TunnelError> {
         let Bound { endpoint, stats, control } = bound;
         let mut before = Latest::new();
@@ -247,7 +249,7 @@ impl Tunnel {
             if let Some((connection, ended)) = before.remove(&n) {
                 ended.store(true, Ordering::Relaxed);
                 connection.abort("no longer on the list");
-                // The peer gets the ABORT while it has a session.
+                // Waits, so that the ABORT leaves while the peer still has a session.
                 block_on_for(connection.closed(), LOOK);
                 self.hooks.down(&self.name_of(n), "it is no longer on the list");
                 self.board.set(n, Snapshot::waiting("for the other end to connect", stats));
@@ -263,7 +265,7 @@ impl Tunnel {
         (self.log)("the list of peers is that of the file now");
     }
 
-    /// The peer at the other end of a connection; without encryption there is one.
+    /// The peer at the other end of a connection; without encryption there is only one peer.
     fn peer_of(&self, connection: &Connection) -> Option<usize> {
         if self.config.key.is_none() {
             return Some(0);
@@ -311,7 +313,7 @@ impl Tunnel {
         Ok(())
     }
 
-    /// Connects once. `saved`: what the paths of the association before carried.
+    /// Connects once. `saved` is the text of `Endpoint::saved_paths` after the previous association.
     fn attempt(&self, number: usize, saved: Option<&str>) -> Result<(Bound, Connection), String> {
         let config = &self.config;
         let fail = |why: String, stats: &Option<Stats>| {
@@ -330,7 +332,7 @@ impl Tunnel {
         let Bound { endpoint, stats, .. } = &bound;
         self.shown.set(endpoint, stats);
         if let Some(saved) = saved {
-            // It is what an endpoint like this one saved.
+            // This cannot fail: an endpoint with the same options saved the text.
             let _ = block_on_for(endpoint.restore_paths(saved), LOOK);
         }
         let mut peer = Peer::from((addresses, options::PORT));
@@ -372,7 +374,7 @@ impl Tunnel {
                     false => reason.to_string(),
                 };
                 self.log_of(peer, &reason);
-                // Another association may have begun.
+                // Nothing is reported if another association has replaced this one.
                 if !ended.swap(true, Ordering::Relaxed) {
                     self.board.set(peer, Snapshot::waiting(&reason, stats));
                     self.hooks.down(&self.name_of(peer), &reason);

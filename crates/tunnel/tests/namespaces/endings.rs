@@ -162,7 +162,7 @@ fn no_datagram_arrives_late_after_an_outage_of_all_uplinks() {
         delays.sort_unstable();
         let (longest, came) = (delays.last().expect("some came"), delays.len());
         eprintln!("{came} came, the latest after {longest:?} ms");
-        // Each direction may take up to its lifetime of 500 ms, and the machine may be slow.
+        // A datagram may take its lifetime of 500 ms in each direction, and the machine may be slow.
         assert!(longest.0 < 1300, "{longest:?}");
         assert!(delays.iter().any(|&(_, sent)| sent > 7000), "some of those after the outage came");
     });

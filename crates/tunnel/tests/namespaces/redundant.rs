@@ -35,12 +35,14 @@ fn on_all_uplinks(name: &'static str) {
     let now = sent_bytes();
     let sent = [0, 1].map(|n| now[n] - before[n]);
     println!("{sent:?} bytes for {BYTES}");
-    // Without copies, headers alone would add about 15 %. A path skips what the other one has delivered.
+    // Without copies, headers alone would add about 15 %. A path does not send
+    // what the other one has delivered.
     assert!(sent.iter().sum::<u64>() > BYTES * 14 / 10, "{sent:?} bytes for {BYTES}");
 
     world.silence(0);
     let (came, twice) = exchange_datagrams(200);
-    // Nothing waits for the failure to be noticed. If the machine stops for half a second, packets are lost.
+    // No packet waits until the failure is detected. If the machine stops for
+    // half a second, packets are lost.
     assert!(came >= 190, "{came} of 200 came back");
     assert_eq!(twice, 0);
 }
