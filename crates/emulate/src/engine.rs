@@ -14,8 +14,8 @@ use units::{Instant, Span};
 
 /// Where packets enter and leave the emulated network.
 pub trait Doors {
-    /// Passes the packets that can be read now to `enter`. A limit on their number keeps the rest of the
-    /// emulation in time.
+    /// Passes the packets that can be read now to `enter`. It should limit their number, so that the engine
+    /// returns to its events in time.
     fn read(&mut self, enter: &mut dyn FnMut(NodeId, Entry, &mut Vec<u8>));
 
     /// Writes a packet to a real host; false if it could not be written.
@@ -38,7 +38,7 @@ pub enum Entry {
 }
 
 /// Maximum number of packets in the network; further packets are dropped. A link of 2.5 Gbit/s with a delay
-/// of 1 s holds about this number.
+/// of 1 s holds about this number of packets of 1200 bytes.
 const MOST_PACKETS: usize = 1 << 18;
 
 /// Longest wait, so that the thread sees a request to stop.

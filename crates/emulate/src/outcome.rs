@@ -21,7 +21,7 @@ pub struct Outcome {
     pub overflowed: u64,
     /// Packets without a route, or to addresses that no host has.
     pub unroutable: u64,
-    /// Lateness of the packets that left.
+    /// Lateness of the packets that left, and of those that could not be written.
     pub lateness: Lateness,
     /// True if the emulation was too late to be compared with a simulation.
     pub late: bool,

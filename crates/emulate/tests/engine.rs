@@ -108,7 +108,7 @@ fn a_whole_packet_crosses_the_link_unchanged_after_its_transmission_and_delay() 
     assert!(bytes == ping(1000), "not a byte differs");
 }
 
-/// The packet may have arrived at the end of the 5 ms, so it must not count as sent at their beginning.
+/// The packet may have arrived at the end of the 5 ms before the read, so its transmission begins there.
 #[test]
 fn a_packet_does_not_leave_too_early_if_it_was_read_late() {
     let mut world = World::new("");

@@ -29,7 +29,7 @@ pub(super) struct Devices {
     by_address: BTreeMap<IpAddr, usize>,
     bytes: Vec<u8>,
     packet: Vec<u8>,
-    /// The last field: the namespaces are removed after the devices in them.
+    /// This must be the last field, so that the namespaces are removed after the devices in them.
     _namespaces: Vec<Namespace>,
 }
 

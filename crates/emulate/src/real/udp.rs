@@ -22,7 +22,8 @@ use units::Span;
 const HEADER: usize = 8;
 /// UDP port of SCTP at simulated hosts (`rfc6951#section-7`).
 const ENCAPSULATION: u16 = 9899;
-/// Maximum number of trains of datagrams that one call reads, and the length of the longest train.
+/// Maximum number of trains that one call reads, and of bytes in one. A train holds
+/// datagrams that the kernel joined (GRO).
 const TRAINS: usize = 8;
 const TRAIN: usize = 65_536;
 /// Maximum number of calls for each socket before the emulation does other work.
@@ -53,7 +54,8 @@ struct End {
 
 struct Program {
     at: SocketAddr,
-    /// The scenario gives no port. The port is the source port of the latest datagram from the address.
+    /// True if the scenario gives no port: the port is then the source port of the
+    /// latest datagram from the address.
     learns: bool,
 }
 
