@@ -1,10 +1,10 @@
-//! Speed of the C library beside the same loop in Rust: two endpoints in memory, virtual time, checksums,
-//! messages of 64 KiB. Prints megabytes per CPU-second of both ends.
+//! Compares the speed of the C library with that of the same loop in Rust: two endpoints in memory, virtual
+//! time, checksums, messages of 64 KiB. Prints megabytes per CPU-second of both ends.
 //!
 //! `cargo bench -p anabranch-capi --bench speed`
 //!
 //! The loop of C is `benches/speed.c`, compiled with `cc -O2` and the shared library. It copies each message
-//! in and out; the loop of Rust does so, too, in one of its two figures.
+//! in and out. The loop in Rust runs twice: with these copies, and without them.
 #![cfg(target_os = "linux")]
 
 use bytes::Bytes;

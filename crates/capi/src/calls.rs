@@ -1,8 +1,8 @@
 //! The functions of the library. The header describes each for its callers.
 //!
-//! A caller promises of each pointer what the header says: it is NULL, or points to memory of the given size
-//! that nobody else uses during the call; a struct has as many bytes as its field `size` says; a text ends
-//! with a zero byte; an endpoint was made by [`anb_ep_new`] and is not free.
+//! A caller promises for each pointer what the header says: it is NULL, or points to memory of the given size
+//! that nobody else uses during the call. A struct has as many bytes as its field `size` says. A text ends
+//! with a zero byte. An endpoint was made by [`anb_ep_new`] and has not been freed.
 #![allow(clippy::missing_safety_doc, reason = "the promise is the same for all: see above")]
 
 use crate::events::event;
@@ -41,7 +41,7 @@ fn returned<T: Returned>(result: Result<T, Fault>) -> T {
     result.unwrap_or_else(|fault| T::from_errno(fault.errno))
 }
 
-/// Returns a result whose sentence the caller may want.
+/// Returns the number of a result, and writes its sentence to `why` if that is not null.
 ///
 /// # Safety
 /// `why` is null or points to an `anb_why`.
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn anb_ep_get(
     len: usize,
 ) -> c_int {
     let get = |inner: &mut Inner| {
-        // SAFETY: as the caller promises of the text and of the memory for another one.
+        // SAFETY: as the caller promises of the name and of the memory for the value.
         let (name, space) = unsafe { (text(name)?, Space::new(value.cast(), len)?) };
         let found = inner.get(assoc, name)?;
         let told = if found.len() < len { found.as_str() } else { "" };

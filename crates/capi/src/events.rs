@@ -30,7 +30,7 @@ enum Kind {
     Closed,
 }
 
-/// The event for the caller; none for an event that this interface does not have.
+/// The event for the caller; `None` if this interface does not have the event.
 pub(crate) fn event(id: AssocId, event: &Event) -> Option<anb_event> {
     let mut told = anb_event { assoc: number(id), ..anb_event::default() };
     let kind = match event {
@@ -115,7 +115,7 @@ fn streams(outbound: u16, inbound: u16) -> u32 {
     u32::from(outbound) << 16 | u32::from(inbound)
 }
 
-/// Fills `reason`, as far as the bytes fit with a zero byte behind them.
+/// Copies as many bytes to `reason` as fit with a zero byte behind them.
 fn give(told: &mut anb_event, bytes: &[u8]) {
     let length = bytes.len().min(ANB_REASON - 2);
     told.reason[..length].copy_from_slice(&bytes[..length]);
@@ -136,12 +136,12 @@ fn result_number(result: ResetResult) -> u64 {
         ResetResult::Denied => 1,
         ResetResult::WrongStream => 2,
         ResetResult::GivenUp => 4,
-        // A result that this interface does not have is a failure, too.
+        // The interface has no number for other results: they count as a failure.
         _ => 3,
     }
 }
 
-/// `ANB_GRACEFUL` and so on, and the other association if this one is a duplicate.
+/// The number of a reason (`ANB_GRACEFUL` and so on), and for a duplicate that of the other association.
 fn close_number(reason: &CloseReason) -> (u32, u64) {
     match reason {
         CloseReason::Graceful => (0, 0),

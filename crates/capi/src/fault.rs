@@ -16,7 +16,7 @@ impl Fault {
         Fault { errno, why: Some(why.to_string()) }
     }
 
-    /// What is wrong, as a sentence.
+    /// The sentence that says what is wrong.
     pub(crate) fn sentence(&self) -> &str {
         self.why.as_deref().unwrap_or_else(|| sentence(self.errno).to_str().unwrap_or_default())
     }

@@ -1,4 +1,4 @@
-//! The handle of an endpoint: one caller at a time, and no panic leaves.
+//! The handle of an endpoint: it admits one caller at a time, and catches panics.
 
 use crate::fault::Fault;
 use crate::inner::Inner;
@@ -17,7 +17,7 @@ pub struct anb_ep {
     inner: UnsafeCell<Inner>,
 }
 
-// SAFETY: only the caller that has set `busy` uses `inner`, and a `Inner` may move between threads.
+// SAFETY: only the caller that has set `busy` uses `inner`, and an `Inner` may move between threads.
 unsafe impl Sync for anb_ep {}
 
 const _: () = {
@@ -54,9 +54,9 @@ impl anb_ep {
     }
 }
 
-/// Runs `work`; none if it panicked.
+/// Runs `work`; `None` if it panicked.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
-    // What a panic leaves half changed is never used again: `poisoned`.
+    // A panic may leave an endpoint half changed: `poisoned` keeps later calls from using it.
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 

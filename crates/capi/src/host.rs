@@ -1,6 +1,6 @@
 //! The process or thread that runs the stack of SCTP sockets.
 //!
-//! A caller promises of each pointer what the header says.
+//! A caller promises for each pointer what the header says.
 #![allow(clippy::missing_safety_doc, reason = "the promise is the same for all: see above")]
 
 use crate::calls::explained;
@@ -18,9 +18,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
 
-/// Where a host process serves unless told otherwise.
+/// Default path of the socket of a host process.
 const USUAL: &str = "/run/anabranch/sctp";
-/// Most addresses of a host.
+/// Largest number of addresses of a host.
 const ADDRESSES: usize = 16;
 
 struct Host {
@@ -56,8 +56,7 @@ pub unsafe extern "C" fn anb_host_attach(path: *const c_char) -> c_int {
     if !client::attach(path.as_bytes()) {
         return failed(EINVAL);
     }
-    // A socket shows whether somebody serves there.
-    // SAFETY: the calls have no conditions.
+    // Making a socket shows whether a host process serves at this path. SAFETY: the calls have no conditions.
     unsafe {
         let probe = client::socket(libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_SCTP);
         if probe < 0 { -1 } else { client::close(probe) }

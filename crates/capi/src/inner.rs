@@ -1,4 +1,4 @@
-//! The work of each call, without a pointer.
+//! The work of each call, without pointers of the caller.
 
 use crate::fault::Fault;
 use crate::memory::Space;
@@ -15,10 +15,12 @@ use std::sync::Arc;
 use transport::{Checksum, Ecn, PacketBuf};
 use units::{Instant, Span};
 
-/// Most addresses that are read. An endpoint has at most 16, and an association at most 16 paths.
+/// Largest number of addresses that are read. An endpoint has at most 16, and
+/// an association at most 16 paths.
 pub(crate) const ADDRESSES: usize = 64;
 
-/// First of the ports that an endpoint chooses from if it has none, and their number (`rfc6335#section-6`).
+/// The first port, and the number of ports, from which an endpoint without a port chooses
+/// (`rfc6335#section-6`).
 const DYNAMIC_PORTS: (u16, u16) = (49_152, 16_384);
 
 /// An endpoint, and what its calls need beside it.
@@ -31,7 +33,7 @@ pub(crate) struct Inner {
     /// The latest time that a caller has passed.
     now: Instant,
     packet: PacketBuf,
-    /// The packet was taken from the endpoint, but the caller had no room for it.
+    /// The route of `packet`, if the caller had no room for that packet.
     waiting: Option<Transmit>,
 }
 
@@ -57,7 +59,7 @@ impl Inner {
                 .map_err(|_| Fault::new(EIO, "the operating system gives no random bytes"))?,
             _ => return Err(wrong("seed_kind: expected ANB_SEED_SYSTEM or ANB_SEED_GIVEN")),
         }
-        // The port tells nothing of the seed.
+        // The hash keeps the port from revealing the seed.
         let [high, low] = *Sha256::digest(seed).first_chunk().expect("a digest of 32 bytes");
         let any_port = DYNAMIC_PORTS.0 + u16::from_be_bytes([high, low]) % DYNAMIC_PORTS.1;
         let encapsulated = setup.flags & ANB_PLAIN_IP == 0;
@@ -123,7 +125,7 @@ impl Inner {
         })?;
         if let Some(port) = udp_port.filter(|_| self.encapsulated) {
             for remote in remotes {
-                // An address without a path has no port.
+                // The call fails for an address without a path.
                 let _ = self.endpoint.set_remote_port(id, remote, port);
             }
         }
@@ -315,16 +317,16 @@ impl Inner {
         })
     }
 
-    /// The association of a number, if the endpoint still knows it.
+    /// The association with this number, if the endpoint still knows it.
     pub(crate) fn known(&self, assoc: u32) -> Result<AssocId, Fault> {
         let id = assoc_id(assoc).filter(|&id| self.endpoint.peer_port(id).is_some());
         id.ok_or_else(|| ENOTCONN.into())
     }
 }
 
-/// The number of an association for the caller: 0 is none.
+/// The number of an association for the caller. 0 means no association.
 pub(crate) fn number(id: AssocId) -> u32 {
-    // The last of 2^32 numbers is 0: it comes after as many associations.
+    // Only after 2^32 associations is the number 0.
     id.0.wrapping_add(1)
 }
 
@@ -358,12 +360,12 @@ pub(crate) fn ip(address: IpAddr) -> anb_ip {
     ip
 }
 
-/// `ANB_PATH_UNCONFIRMED` and so on.
+/// The number of a state of a path (`ANB_PATH_UNCONFIRMED` and so on).
 pub(crate) fn path_state(state: sctp::PathState) -> u8 {
     sctp::PathState::ALL.iter().position(|&one| one == state).map_or(0, |place| place as u8 + 1)
 }
 
-/// `ANB_COOKIE_WAIT` and so on.
+/// The number of a state of an association (`ANB_COOKIE_WAIT` and so on).
 fn state(state: State) -> u32 {
     match state {
         State::CookieWait => 1,

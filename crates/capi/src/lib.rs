@@ -5,7 +5,8 @@
 //!
 //! - `calls` has the functions. They check pointers (`memory`) and enter the endpoint (`handle`), which
 //!   admits one caller at a time and catches panics.
-//! - `inner` does the work without a pointer: `options` and `verbs` for what has a name, `events` for events.
+//! - `inner` does the work without pointers; `options` sets options by name, `verbs` performs requests by
+//!   name, and `events` converts events.
 //!
 //! On Linux there are SCTP sockets, too (`include/anabranch/sockets.h`): `sockets` has the functions of crate
 //! `client` under names of their own, and `host` runs the stack in a thread.

@@ -17,7 +17,7 @@ const SIZE_FIELD: usize = size_of::<u32>();
 /// # Safety
 /// Any bytes are a valid value of the type, and its first field is a `u32`, the size.
 pub(crate) unsafe trait Versioned: Copy {
-    /// Bytes of the struct when it was published first. No caller has fewer, and a field is never cut.
+    /// Bytes of the struct in its first published version. No caller has fewer.
     const LEAST: usize;
 }
 
@@ -43,8 +43,8 @@ unsafe fn size_at<T: Versioned>(at: *const T) -> Result<usize, Fault> {
     if size <= LARGEST { Ok(size) } else { Err(E2BIG.into()) }
 }
 
-/// Copies a struct of the caller. Fields that the caller does not know are zero; fields that this library
-/// does not know must be.
+/// Copies a struct of the caller. Fields that the caller does not know are zero in the copy. Fields that this
+/// library does not know must be zero.
 ///
 /// # Safety
 /// `at` is null or points to as many readable bytes as the size that it begins with, with any alignment.
@@ -70,7 +70,8 @@ pub(crate) struct Output<T> {
 }
 
 impl<T: Versioned> Output<T> {
-    /// # Safety `at` is null or points to a struct that begins with its size in bytes. These bytes are
+    /// # Safety
+    /// `at` is null or points to a struct that begins with its size in bytes. These bytes are
     /// readable and writable while the value exists. Any alignment will do.
     pub(crate) unsafe fn new(at: *mut T) -> Result<Self, Fault> {
         // SAFETY: a readable size, as the caller promises.
@@ -159,7 +160,8 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// # Safety `at` is null or points to `len` bytes that are writable while the value exists.
+    /// # Safety
+    /// `at` is null or points to `len` bytes that are writable while the value exists.
     pub(crate) unsafe fn new(at: *mut u8, len: usize) -> Result<Self, Fault> {
         match at.is_null() {
             true if len > 0 => Err(EFAULT.into()),
@@ -168,7 +170,7 @@ impl Space {
         }
     }
 
-    /// Writes the bytes at the place `from`, as many as there is room for.
+    /// Writes the bytes at position `from`, as many as there is room for.
     pub(crate) fn write(&self, from: usize, bytes: &[u8]) {
         let room = self.len.saturating_sub(from).min(bytes.len());
         if room > 0 {
@@ -178,7 +180,7 @@ impl Space {
         }
     }
 
-    /// Writes zeros at the place `from`, as many as there is room for.
+    /// Writes zeros at position `from`, as many as there is room for.
     pub(crate) fn write_zeros(&self, from: usize, count: usize) {
         let room = self.len.saturating_sub(from).min(count);
         if room > 0 {

@@ -7,10 +7,10 @@ use scenario::{ScenarioError, assoc_options_over, nearest, sctp_options_over, wi
 use sctp::{AssocOptions, Config, OptionsError};
 use transport::{OptionValue, Options};
 
-/// Name of the texts in error messages.
+/// The name that error messages give to texts with options.
 const NAME: &str = "options";
 
-/// Panics when it is set, so that tests see what a panic does.
+/// Name of an option that panics when it is set, for tests.
 const TEST_PANIC: &str = "ANB_TEST_PANIC";
 
 impl Inner {
@@ -76,7 +76,7 @@ fn changeable(live: &mut AssocOptions, name: &str) -> Result<String, Fault> {
     found.map(|(_, value)| value).ok_or_else(fixed)
 }
 
-/// The names of all options, those of groups with the names of the groups and dots, and their values.
+/// The names and values of all options. The name of a group and a dot precede the names of its options.
 pub(crate) fn values(options: &mut dyn Options) -> Vec<(String, String)> {
     let mut all = Vec::new();
     options.each(&mut |setting| {

@@ -1,7 +1,7 @@
 //! SCTP sockets for programs of C: the functions of crate `client` with the prefix `anb_`, and those that
 //! RFC 6458 adds.
 //!
-//! A caller promises of each pointer what the function without the prefix wants.
+//! A caller promises for each pointer what the function without the prefix requires.
 #![allow(clippy::missing_safety_doc, reason = "the promise is the same for all: see above")]
 
 use libc::{c_int, c_uint, c_void, iovec, msghdr, sockaddr, socklen_t, ssize_t};
@@ -53,7 +53,7 @@ fn fail(error: c_int) -> c_int {
     -1
 }
 
-/// Bytes of packed addresses; none if one is of another family.
+/// Number of bytes of packed addresses; `None` if one is neither IPv4 nor IPv6.
 ///
 /// # Safety
 /// `addresses` points to `count` packed addresses.
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn anb_bindx(
     }
 }
 
-/// Connects to a peer with several addresses, and tells the association if `id` is not null.
+/// Connects to a peer with several addresses. Writes the number of the association unless `id` is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anb_connectx(
     fd: c_int,
@@ -174,7 +174,8 @@ pub unsafe extern "C" fn anb_freeaddrs(addresses: *mut sockaddr) {
     unsafe { libc::free(addresses.cast()) }
 }
 
-/// The control messages of an info for [`anb_sendv`], by type, place and length; none if it is no such info.
+/// The parts of the info of [`anb_sendv`] for control messages: type, offset and
+/// length. `None` if it is invalid.
 fn controls(info_type: c_uint, info: &[u8]) -> Option<Vec<(c_int, usize, usize)>> {
     use records::number::cmsg::{AUTHINFO, PRINFO, SNDINFO};
     Some(match (info_type, info) {
@@ -214,7 +215,7 @@ pub unsafe extern "C" fn anb_sendv(
         false => unsafe { slice::from_raw_parts(info.cast(), info_len as usize) },
     };
     let Some(parts) = controls(info_type, info) else { return fail(libc::EINVAL) as ssize_t };
-    // Room for a header and each of the parts of 16, 8 and 2 bytes.
+    // Room for three control messages, each with a header, for the parts of 16, 8 and 2 bytes.
     let mut control = [0_u64; 4 + 3 + 3];
     // SAFETY: a message of zeros is valid; the control buffer has room for all parts.
     unsafe {

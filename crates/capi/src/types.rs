@@ -27,7 +27,7 @@ pub const ANB_UNORDERED: u16 = 1;
 pub const ANB_MORE: u16 = 2;
 /// `anb_msg.flags`: asks for an immediate SACK.
 pub const ANB_SACK_NOW: u16 = 4;
-/// `anb_msg.flags`: sent without delay.
+/// `anb_msg.flags`: not held back by pacing, Nagle's algorithm or `send_queue`.
 pub const ANB_URGENT: u16 = 8;
 /// `anb_msg.flags`: an event reports the outcome.
 pub const ANB_TRACK: u16 = 16;
@@ -105,7 +105,7 @@ macro_rules! versioned {
 }
 
 versioned! {
-    /// How to make an endpoint.
+    /// The setup of an endpoint.
     anb_setup through flags {
         /// [`ANB_ABI`] of the header with which the caller was compiled.
         abi: u32,
@@ -113,7 +113,7 @@ versioned! {
         port: u16,
         /// UDP port of peers that have not sent a packet yet; 0: 9899.
         remote_udp_port: u16,
-        /// Most associations at a time; 0: 1024.
+        /// Largest number of associations at a time; 0: 1024.
         max_associations: u32,
         /// Our addresses.
         addresses: *const anb_ip,
@@ -129,7 +129,7 @@ versioned! {
         flags: u32,
     }
 
-    /// How to run the stack of SCTP sockets.
+    /// The setup of the stack of SCTP sockets.
     anb_host_setup through options {
         /// [`ANB_ABI`] of the header with which the caller was compiled.
         abi: u32,
@@ -149,7 +149,7 @@ versioned! {
         options: *const c_char,
     }
 
-    /// Whom to connect to.
+    /// The peer to connect to.
     anb_peer through addresses {
         /// SCTP port.
         port: u16,
@@ -171,7 +171,7 @@ versioned! {
         flags: u16,
         /// Payload protocol identifier, as given.
         ppid: u32,
-        /// Returned if sending fails.
+        /// Not sent; `ANB_SEND_FAILED` returns it.
         context: u32,
         /// [`ANB_RELIABLE`] and so on.
         reliability: u32,
@@ -181,7 +181,7 @@ versioned! {
         path: i32,
     }
 
-    /// What was received.
+    /// The description of received bytes.
     anb_info through left {
         /// The stream.
         stream: u16,
@@ -197,7 +197,7 @@ versioned! {
         ssn: u16,
         /// Zero.
         zero: u16,
-        /// Bytes of the message that the next call returns.
+        /// Bytes of the message that have arrived and that the next calls return.
         left: u64,
     }
 
@@ -223,11 +223,11 @@ versioned! {
         kind: u16,
         /// Number of the path, as in [`anb_path::id`].
         path: u16,
-        /// See the kind.
+        /// Depends on `kind`: see the header.
         a: u32,
-        /// See the kind.
+        /// Depends on `kind`: see the header.
         b: u64,
-        /// See the kind.
+        /// Depends on `kind`: see the header.
         ip: anb_ip,
         /// Bytes in `reason`.
         reason_len: u32,

@@ -66,7 +66,7 @@ fn a_change_of_a_record_is_found_and_growth_is_not_one() {
     }
 }
 
-/// No byte of a struct lies between its fields: what is written to a caller is initialised.
+/// Without padding, all bytes of the structs that are written to a caller are initialised.
 #[test]
 fn structs_have_no_padding() {
     for one in table::structs() {
@@ -79,7 +79,7 @@ fn structs_have_no_padding() {
     }
 }
 
-/// The interface as the specification counts it (64 bit).
+/// The sizes of the structs as published, on 64-bit systems.
 #[test]
 fn structs_have_the_sizes_that_were_published() {
     let size = |name: &str| table::structs().iter().find(|one| one.name == name).expect("a struct").size;

@@ -12,7 +12,7 @@ fn address(last: u8) -> anb_ip {
     ip
 }
 
-/// Calls `set` before the endpoint is made.
+/// Makes an endpoint from a setup that `set` has changed.
 fn new_with(last: u8, set: impl FnOnce(&mut anb_setup)) -> Result<*mut anb_ep, (i32, String)> {
     let ours = [address(last)];
     let mut setup = anb_setup {
@@ -280,7 +280,7 @@ fn null_is_refused_where_it_has_no_meaning() {
     }
 }
 
-/// A struct in memory of 4200 bytes: as if it had another size.
+/// Memory of 4200 bytes for a struct whose field `size` has another value.
 #[repr(C, align(8))]
 struct Memory([u8; 4200]);
 

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 const C: &[&str] = &["cc", "-std=c99"];
 const CPP: &[&str] = &["c++", "-std=c++11"];
 
-/// The library as `make install` leaves it, below a folder that is not its prefix.
+/// Installs the library as `make install` does, with another folder in place of `/`. Returns that folder.
 fn installed() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -22,7 +22,7 @@ fn installed() -> &'static Path {
     })
 }
 
-/// What `pkg-config` says of the installed library; none if there is no `pkg-config`.
+/// The flags that `pkg-config` gives for the installed library; `None` without `pkg-config`.
 fn flags(more: &[&str]) -> Option<Vec<String>> {
     let folder = installed();
     let told = tools::has("pkg-config").then(|| {
@@ -37,7 +37,7 @@ fn flags(more: &[&str]) -> Option<Vec<String>> {
     Some(told.split_whitespace().map(str::to_owned).collect())
 }
 
-/// Compiles an example with the shared library and with the static one. Gives the two programs.
+/// Compiles an example with the shared library and with the static one. Returns the two programs.
 fn programs(compiler: &[&str], source: &str) -> Vec<Command> {
     let Some((shared, all)) = flags(&[]).zip(flags(&["--static"])).filter(|_| tools::has(compiler[0])) else {
         return Vec::new();
@@ -72,8 +72,8 @@ fn two_endpoints_send_the_same_packets_in_each_run_and_use_memory_properly() {
         told.push(tools::run(&mut program));
         told.push(tools::run(&mut program));
         if tools::has("valgrind") {
-            // The optimiser compares payloads of absent values, whose bytes are not set, and ignores the
-            // result.
+            // Optimised code compares uninitialised bytes of values that are `None`, and ignores the result:
+            // valgrind must not report that.
             let mut checked = Command::new("valgrind");
             checked.args(["--quiet", "--undef-value-errors=no", "--error-exitcode=9"]);
             checked.args(["--leak-check=full", "--errors-for-leak-kinds=definite"]);

@@ -71,7 +71,7 @@ fn structs_and_functions_of_the_header_are_those_of_the_library() {
     for (compiler, file) in [(C, "same.c"), (CPP, "same.cc")] {
         if tools::has(compiler[0]) {
             assert!(compiles(compiler, file, |header| header), "{compiler:?}");
-            // The test can fail: for a field of another width, and for a parameter of another type.
+            // The check can fail: it does for a field of another width, and for a parameter of another type.
             let wider = |header: String| header.replacen("uint8_t ecn; ", "uint16_t ecn; ", 1);
             assert!(!compiles(compiler, file, wider), "a wider field");
             let other = |header: String| {

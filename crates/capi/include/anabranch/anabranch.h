@@ -14,11 +14,11 @@
  *   endpoint may move between threads, but only one may use it at a time. -EIO: the library failed, now or in an
  *   earlier call; only anb_ep_free works then.
  * - A struct begins with its size: set it to sizeof the struct, as ANB_INIT does, and all other fields to 0 for
- *   their defaults. Later versions add fields at the end. A library that is older than the header takes a struct
- *   whose new fields are 0, and returns -E2BIG for any other; one that is newer takes 0 for missing fields.
+ *   their defaults. Later versions add fields at the end. A library that is older than the header accepts a
+ *   struct whose new fields are 0, and returns -E2BIG for any other. A newer library takes missing fields as 0.
  * - The library keeps no pointer after a call, and only anb_ep_new gives out memory.
  * - Times are nanoseconds of a clock of the caller's choice that does not run backwards. A time before that of
- *   an earlier call counts as that one.
+ *   an earlier call counts as the time of that call.
  * - Addresses are bytes in network order. Ports and all other numbers are in the order of the host. A payload
  *   protocol identifier is passed to the peer's program unchanged.
  * - `assoc` is the number of an association, never 0, which the endpoint does not use again. The endpoint forgets
@@ -68,7 +68,7 @@ typedef struct {
 #define ANB_RFC9260 1u     /* options of RFC 9260: one path at a time */
 /* anb_setup.seed_kind */
 #define ANB_SEED_SYSTEM 0u /* random numbers of the system */
-#define ANB_SEED_GIVEN 1u  /* `seed`: each run sends the same bytes. For simulations; on a network 32 secret bytes */
+#define ANB_SEED_GIVEN 1u  /* `seed`: equal seeds give equal packets. On a network: 32 secret random bytes */
 /* anb_setup.flags */
 #define ANB_PLAIN_IP 1u    /* packets directly in IP: no UDP (RFC 6951) */
 #define ANB_NO_CHECKSUM 2u /* CRC32c is neither computed nor checked: the caller does it, or a simulator */
@@ -138,18 +138,19 @@ typedef struct {
 } anb_route;
 
 /* anb_event.kind. Ignore kinds that you do not know. */
-#define ANB_CONNECTED 1u       /* data may be sent; a: our streams << 16 | the peer's; b: the peer's port; ip */
+#define ANB_CONNECTED 1u       /* data may be sent; a: our streams << 16 | the peer's; b: the peer's port;
+                                  ip: its first address */
 #define ANB_RESTARTED 2u       /* the peer restarted; data in flight is lost */
 #define ANB_READABLE 3u        /* a message, or the first part of a large one, can be read */
 #define ANB_WRITABLE 4u        /* a send buffer that was full has room again */
 #define ANB_PATH_CHANGED 5u    /* ip; a: the state, ANB_PATH_ACTIVE and so on */
 #define ANB_HEARTBEAT_ANSWERED 6u /* ip; b: round-trip time in ns */
-#define ANB_PRIMARY_CHANGED 7u /* path, ip */
+#define ANB_PRIMARY_CHANGED 7u /* path, ip: the new primary path */
 #define ANB_MTU_CHANGED 8u     /* path, ip; a: path MTU in bytes, IP header included */
-#define ANB_DELIVERED 9u       /* the peer has a tracked messages from number b on */
+#define ANB_DELIVERED 9u       /* the peer has tracked messages; a: how many; b: number of the first */
 #define ANB_SEND_FAILED 10u    /* b: number of the message, UINT64_MAX if it was not tracked; a: its context */
 #define ANB_ADDRESS_ADDED 11u  /* ip: the peer added this address of its own */
-#define ANB_ADDRESS_REMOVED 12u /* ip: the peer removed it */
+#define ANB_ADDRESS_REMOVED 12u /* ip: the peer removed this address of its own */
 #define ANB_ADDRESS_CHANGE 13u /* ip: a request for our address ended; a: 1 if the peer accepted it;
                                   b: 1 add, 2 remove, 3 make primary */
 #define ANB_KEY_UNUSED 14u     /* a: number of a key for AUTH that no chunk uses any more */
@@ -173,7 +174,7 @@ typedef struct {
 #define ANB_PEER_ABORT 2u
 #define ANB_CONNECT_TIMEOUT 3u
 #define ANB_UNREACHABLE 4u
-#define ANB_DUPLICATE 5u /* there is an association with this peer: b */
+#define ANB_DUPLICATE 5u /* there is another association with this peer; b: its number */
 #define ANB_TOO_MANY_ERRORS 6u
 #define ANB_PROTOCOL_VIOLATION 7u
 
@@ -202,7 +203,7 @@ typedef struct {
     uint8_t state, primary; /* primary: 1 if it is the primary path */
     uint8_t zero[2];
     uint32_t mtu;    /* in bytes, IP header included */
-    uint32_t errors; /* consecutive ones */
+    uint32_t errors; /* consecutive errors of the path */
     uint32_t zero2;
     uint64_t cwnd, ssthresh, flight; /* in bytes; ssthresh 0: none yet */
     uint64_t srtt, rto;              /* in ns; srtt 0: none yet */
@@ -240,22 +241,22 @@ const char *anb_strerror(int errnum);
  * -EPROTO: abi is not that of the library. */
 int anb_ep_new(const anb_setup *setup, anb_ep **ep, anb_why *why);
 
-/* Frees an endpoint and ends its associations without a word to their peers. NULL is allowed. An endpoint that
+/* Frees an endpoint and ends its associations without telling their peers. NULL is allowed. An endpoint that
  * another thread is using at this moment is not freed. */
 void anb_ep_free(anb_ep *ep);
 
 /* Sets an option by its name in docs/scenarios.md, with dots for groups: "cmt.path_selection". The value is
  * written as there, with or without the quotes of a text: "200 ms", "true", "[1, 2]", "none".
- * assoc 0: for later associations, also those that peers begin. Others: RTO, SACK, heartbeat, burst and error
- * options of this association. -ENOENT: no such option; -EINVAL; -EBUSY: the option cannot change while an
- * association exists; -EPIPE: it has ended. `why` says more. */
+ * assoc 0: for later associations, also those that peers begin. Other numbers: for this association; only RTO, SACK,
+ * heartbeat, burst and error options. -ENOENT: no such option; -EINVAL; -EBUSY: the option cannot change while an
+ * association exists; -EPIPE: the association has ended. `why` says more. */
 int anb_ep_set(anb_ep *ep, int64_t now, uint32_t assoc, const char *name, const char *value, anb_why *why);
 
 /* Writes the value of an option as text with a zero byte, which anb_ep_set understands. Returns its length; if
  * that is not less than `len`, the text is empty. Errors as for anb_ep_set. */
 int anb_ep_get(anb_ep *ep, uint32_t assoc, const char *name, char *value, size_t len);
 
-/* Performs what is no option, with an argument ("" if there is none):
+/* Performs a request: a verb with an argument ("" if there is none):
  *     heartbeat IP | primary IP | peer-primary IP | add-address IP | remove-address IP
  *     path-mtu IP BYTES | remote-port IP UDP-PORT | stream-value STREAM VALUE
  *     reset-streams in|out|both [STREAM, ...] | add-streams OUT,IN | reset-association
@@ -266,14 +267,14 @@ int anb_ep_do(anb_ep *ep, int64_t now, uint32_t assoc, const char *verb, const c
 /* Sets whether peers may begin associations. ANB_CONNECTED announces each. */
 int anb_ep_listen(anb_ep *ep, int on);
 
-/* Begins an association and writes its number. ANB_CONNECTED or ANB_CLOSED tells how that went.
+/* Begins an association and writes its number. ANB_CONNECTED or ANB_CLOSED tells the result.
  * -EADDRNOTAVAIL: no usable address; -EISCONN: there is an association with this peer; -EMFILE: too many;
- * -EINVAL: the port is 0, or an address is none. */
+ * -EINVAL: the port is 0, or an address is invalid. */
 int anb_ep_connect(anb_ep *ep, int64_t now, const anb_peer *peer, uint32_t *assoc, anb_why *why);
 
 /* Queues a message of at least one byte, or a part of one (ANB_MORE), also before ANB_CONNECTED: all of it or
  * nothing. The bytes are copied. -EAGAIN: the send buffer is full, and ANB_WRITABLE will follow; -EMSGSIZE: the
- * message can never fit it; -EINVAL: no such stream or path, no bytes, an unknown flag, or a message on another
+ * message is larger than that; -EINVAL: no such stream or path, no bytes, an unknown flag, or a message on another
  * stream is not complete yet; -EPIPE: the association has ended or is being shut down; -ENOTCONN. */
 int anb_ep_send(anb_ep *ep, int64_t now, uint32_t assoc, const anb_msg *msg, const void *data, size_t len);
 
@@ -286,8 +287,8 @@ ssize_t anb_ep_recv(anb_ep *ep, int64_t now, uint32_t assoc, void *data, size_t 
  * the peer, which may be NULL. -ENOTCONN; -EMSGSIZE: the reason is longer. */
 int anb_ep_end(anb_ep *ep, int64_t now, uint32_t assoc, int abort, const void *reason, size_t len);
 
-/* Processes the bytes behind the IP header, or behind the UDP header. src is the peer, dst one of our addresses,
- * udp_port the peer's. Returns 0, whatever the bytes are; -EINVAL: the route has no addresses. */
+/* Processes a packet: the bytes behind its IP header, or behind its UDP header. src is the peer, dst one of our
+ * addresses, udp_port the peer's. Returns 0, whatever the bytes are; -EINVAL: the route has no addresses. */
 int anb_ep_handle(anb_ep *ep, int64_t now, const anb_route *route, const void *packet, size_t len);
 
 /* Writes the next packet and its addresses. Returns its length, or 0: there is none now. -ENOBUFS: it is longer

@@ -33,19 +33,19 @@ typedef struct {
 } anb_host_setup;
 
 /* Uses the host process that serves `path`; NULL: that of ANABRANCH_SOCKET, or /run/anabranch/sctp. A path that
- * begins with @ is an abstract name. -1 and EPROTONOSUPPORT: nobody serves there. */
+ * begins with @ is an abstract name. -1 and EPROTONOSUPPORT: no process serves it. */
 int anb_host_attach(const char *path);
 
 /* Runs the stack in a thread of this process, which serves this process and its children while it lives. EALREADY:
- * it runs; EADDRINUSE: another process has the UDP port. */
+ * the thread runs; EADDRINUSE: another process has the UDP port. */
 int anb_host_start(const anb_host_setup *setup, anb_why *why);
 
-/* Ends that thread once the associations of closed sockets have ended, after 10 s at most. Call it before exit:
- * what has not been delivered by then is lost. ESRCH: it does not run. */
+/* Ends the thread of anb_host_start once the associations of closed sockets have ended, after 10 s at most. Call it
+ * before exit: data that has not been delivered by then is lost. ESRCH: the thread does not run. */
 int anb_host_stop(void);
 
-/* As those without the prefix. Domain AF_INET or AF_INET6, type SOCK_STREAM (one-to-one) or SOCK_SEQPACKET
- * (one-to-many), protocol IPPROTO_SCTP. */
+/* The same as the functions without the prefix. Domain AF_INET or AF_INET6, type SOCK_STREAM (one-to-one) or
+ * SOCK_SEQPACKET (one-to-many), protocol IPPROTO_SCTP. */
 int anb_socket(int domain, int type, int protocol);
 int anb_bind(int fd, const struct sockaddr *address, socklen_t len);
 int anb_connect(int fd, const struct sockaddr *address, socklen_t len);
@@ -69,27 +69,29 @@ int anb_getpeername(int fd, struct sockaddr *address, socklen_t *len);
 
 #define ANB_BINDX_ADD 1
 #define ANB_BINDX_REM 2
-/* Binds to more addresses, or gives addresses up. `addresses` are `count` packed sockaddr_in and sockaddr_in6. */
+/* Adds addresses to a socket, or removes them. `addresses` are `count` packed sockaddr_in and sockaddr_in6. */
 int anb_bindx(int fd, const struct sockaddr *addresses, int count, int flags);
-/* Connects to a peer with several addresses, each of them a path. `id` gets the association; it may be NULL. */
+/* Connects to a peer with several addresses, each of them a path. `id` gets the number of
+ * the association; it may be NULL. */
 int anb_connectx(int fd, const struct sockaddr *addresses, int count, int32_t *id);
-/* Gives an association of a one-to-many socket a descriptor of its own, which it returns. */
+/* Moves an association of a one-to-many socket to a new one-to-one socket. Returns its descriptor. */
 int anb_peeloff(int fd, int32_t id);
-/* The peer's addresses, and ours: packed, in memory that anb_freeaddrs frees. They return how many. */
+/* Set `addresses` to the peer's addresses, or to ours: packed, in memory that anb_freeaddrs frees. Return their
+ * number. */
 int anb_getpaddrs(int fd, int32_t id, struct sockaddr **addresses);
 int anb_getladdrs(int fd, int32_t id, struct sockaddr **addresses);
 void anb_freeaddrs(struct sockaddr *addresses);
 
 #define ANB_SENDV_NOINFO 0u
 #define ANB_SENDV_SNDINFO 1u /* struct sctp_sndinfo: stream, flags, PPID, context, association */
-#define ANB_SENDV_PRINFO 2u  /* struct sctp_prinfo: when the message is given up */
+#define ANB_SENDV_PRINFO 2u  /* struct sctp_prinfo: when the sender abandons the message */
 #define ANB_SENDV_AUTHINFO 3u /* struct sctp_authinfo: a key for AUTH, which must be the active one */
 #define ANB_SENDV_SPA 4u /* struct sctp_sendv_spa: any of these, as its first word says */
 /* Sends a message; `address` may be NULL. */
 ssize_t anb_sendv(int fd, const struct iovec *vectors, int count, const struct sockaddr *address, const void *info,
                   socklen_t info_len, unsigned info_type, int flags);
 /* Receives a message or notification. `info` gets a struct sctp_rcvinfo if the option SCTP_RECVRCVINFO is set, else
- * *info_len is 0. *flags are those of recvmsg before, and MSG_EOR and MSG_NOTIFICATION after. All pointers but
+ * *info_len is 0. *flags: those of recvmsg before the call, MSG_EOR and MSG_NOTIFICATION after it. All pointers but
  * `vectors` may be NULL. */
 ssize_t anb_recvv(int fd, const struct iovec *vectors, int count, struct sockaddr *from, socklen_t *from_len,
                   void *info, socklen_t *info_len, int *flags);

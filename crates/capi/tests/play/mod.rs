@@ -39,7 +39,7 @@ impl Tape<'_> {
 /// Value of the bytes that must not change.
 const UNTOUCHED: u8 = 0xa7;
 
-/// A struct of any size: memory of which nothing behind the size may change.
+/// Memory for a struct of any size. No byte behind that size may change.
 #[repr(C, align(8))]
 struct Memory {
     bytes: [u8; 5000],
@@ -47,7 +47,7 @@ struct Memory {
 }
 
 impl Memory {
-    /// A struct with zeros, random bytes or a size of another version.
+    /// A struct, unchanged or with zeros, random bytes or another size.
     fn new<T: Copy>(value: T, tape: &mut Tape<'_>) -> Box<Memory> {
         let mut memory = Box::new(Memory { bytes: [UNTOUCHED; 5000], size: size_of::<T>() });
         unsafe { memory.bytes.as_mut_ptr().cast::<T>().write(value) };
@@ -203,7 +203,7 @@ fn make(side: u8, tape: &mut Tape<'_>) -> *mut anb_ep {
         ..Default::default()
     };
     let mut setup = Memory::new(right, tape);
-    // A pointer cannot have any bytes: the rest of the struct can.
+    // Only the pointer must stay valid: other bytes of the struct may be random.
     let pointer = std::mem::offset_of!(anb_setup, addresses);
     setup.bytes[pointer..pointer + 8].copy_from_slice(&(ours.as_ptr() as usize).to_ne_bytes());
     let mut why = anb_why { text: [0; 256] };
@@ -375,7 +375,7 @@ impl World {
                 self.transmit(side, room, tape);
             }
             _ => {
-                // As a caller should: everything that is ready, in both directions.
+                // Carries all packets that are ready, in both directions, as a caller should.
                 for _ in 0..20 {
                     while self.flying.len() < 200 && self.transmit(side, 65_535, tape) {}
                     while self.flying.len() < 200 && self.transmit(1 - side, 65_535, tape) {}
