@@ -1,4 +1,4 @@
-//! Messages of 1 KiB between two programs of C over the preloaded library, beside the same programs over a
+//! Measures messages of 1 KiB between two C programs: over the preloaded library, and for comparison over a
 //! bare pair of `AF_UNIX` and over UDP. Prints messages a second and CPU microseconds a message.
 //!
 //! `cargo bench -p anabranch-sock --bench messages`
@@ -52,7 +52,7 @@ fn programs() -> Result<(PathBuf, PathBuf), Box<dyn Error>> {
     if !compiled.success() || !built.success() {
         return Err("the programs cannot be built".into());
     }
-    // This program is in the folder `deps` of the library's.
+    // The library is in the folder above `deps`, where this program is.
     let folder = std::env::current_exe()?.parent().and_then(Path::parent).map(Path::to_owned);
     Ok((program, folder.unwrap_or_default().join("libanabranch_preload.so")))
 }

@@ -5,7 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 const INET: u16 = 2;
 const INET6: u16 = 10;
 
-/// Reads an address, and returns the bytes after it. IPv4 addresses in IPv6 are IPv4 addresses.
+/// Reads an address and a port, and returns them with the bytes that follow. An IPv4-mapped IPv6 address
+/// becomes an IPv4 address.
 pub fn parse(bytes: &[u8]) -> Option<(IpAddr, u16, &[u8])> {
     let family = u16::from_ne_bytes(*bytes.first_chunk()?);
     let port = u16::from_be_bytes([*bytes.get(2)?, *bytes.get(3)?]);
@@ -35,8 +36,8 @@ pub fn parse_all(mut bytes: &[u8]) -> Option<(Vec<IpAddr>, u16)> {
     Some((addresses, port?))
 }
 
-/// Writes an address: `sockaddr_in` of 16 bytes or `sockaddr_in6` of 28. `mapped`: IPv4 addresses become IPv6
-/// addresses.
+/// Writes an address: `sockaddr_in` of 16 bytes or `sockaddr_in6` of 28. With `mapped`, an IPv4 address
+/// becomes an IPv4-mapped IPv6 address.
 pub fn write(address: IpAddr, port: u16, mapped: bool) -> Vec<u8> {
     let address = match address {
         IpAddr::V4(address) if mapped && address.is_unspecified() => Ipv6Addr::UNSPECIFIED.into(),

@@ -8,12 +8,13 @@ use units::{Instant, Span};
 /// An association.
 #[derive(Clone, Debug)]
 pub struct Association {
-    /// Our SCTP port and the number of the association there.
+    /// Our SCTP port; `id`: the number of the association at the endpoint of this port.
     pub port: u16,
     pub id: AssocId,
-    /// The socket; none once the program has closed it.
+    /// The key of its socket; `None` once the program has closed that socket.
     pub owner: Option<usize>,
-    /// Addresses of the peer: at first those that it was reached at.
+    /// Addresses of the peer. Before the handshake is complete: those that we
+    /// connect to, or that its INIT lists.
     pub peers: Vec<IpAddr>,
     pub peer_port: u16,
     /// The handshake is complete.
@@ -24,9 +25,9 @@ pub struct Association {
     pub active: Instant,
     /// Time without messages after which the association is shut down (`SCTP_AUTOCLOSE`).
     pub autoclose: Option<Span>,
-    /// Cookie of the closed socket.
+    /// Cookie of its socket, once the program has closed that socket.
     pub closed: u64,
-    /// The place in [`Associations::timers`].
+    /// Time of its entry in [`Associations::timers`].
     timer: Option<Instant>,
 }
 
@@ -56,7 +57,8 @@ pub struct Associations {
     all: BTreeMap<i32, Association>,
     numbers: BTreeMap<(u16, AssocId), i32>,
     next: i32,
-    /// When an association that was idle, or whose socket is closed, is looked at again.
+    /// Times at which an association is checked: whether it is idle (autoclose),
+    /// or outlives its closed socket.
     timers: BTreeSet<(Instant, i32)>,
 }
 

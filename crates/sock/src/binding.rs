@@ -13,9 +13,9 @@ use std::sync::Arc;
 const FIRST: u16 = 49_152;
 /// Bit of CAP_NET_BIND_SERVICE.
 const BIND_SERVICE: u32 = 10;
-/// Arrivals that wait for the decision of the server.
+/// Largest number of requested associations that wait until the server accepts or refuses them.
 const ARRIVALS: usize = 64;
-/// Most addresses of an endpoint.
+/// Largest number of addresses of an endpoint.
 const ADDRESSES: usize = 16;
 
 impl Server {
@@ -56,7 +56,7 @@ impl Server {
         };
         let takers = self.sockets.iter().filter(|&(&other, socket)| other != key && taken(socket));
         for taker in takers.map(|(&other, _)| other).collect::<Vec<_>>() {
-            // The program may have closed it just now.
+            // Its program may just have closed that socket: reading the pair shows this.
             self.pump(taker);
             if self.sockets.contains_key(&taker) {
                 return Err(Errno::EADDRINUSE);
@@ -65,7 +65,7 @@ impl Server {
         Ok(())
     }
 
-    /// Opens a port with the options of a socket, or gives it these addresses and options.
+    /// Opens a port, or changes an open one: it gets these addresses and the options of a socket.
     fn open_port(&mut self, port: u16, named: &[IpAddr], key: usize) -> Result<(), Errno> {
         let config = self.sockets.get(&key).map(|socket| Arc::new(socket.config.clone())).unwrap_or_default();
         let addresses = if named.is_empty() { self.host.addresses().to_vec() } else { named.to_vec() };
@@ -116,7 +116,8 @@ impl Server {
         self.host.addresses().contains(&address) || UdpSocket::bind((address, 0)).is_ok()
     }
 
-    /// Lets peers begin associations with a socket, or no longer.
+    /// Lets peers begin associations with a socket, or stops this if the
+    /// backlog of a one-to-many socket is 0.
     pub(crate) fn listen(&mut self, key: usize, backlog: i32) -> Result<(), Errno> {
         let port = self.port_for(key, &[])?;
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
@@ -158,7 +159,7 @@ impl Server {
         }
     }
 
-    /// Closes a port that no socket and no association uses.
+    /// Ends listening by a socket. Then closes the port if no socket and no association uses it.
     pub(crate) fn release_port(&mut self, port: u16, key: usize) {
         if let Some(entry) = self.ports.all.get_mut(&port)
             && entry.listeners.contains(&key)

@@ -1,4 +1,4 @@
-//! What a program is told about a message before it is sent.
+//! Checks a message before a program sends it.
 
 use crate::server::Server;
 use crate::statistics::fragment;

@@ -22,7 +22,7 @@ fn shortened(mut answer: Vec<u8>, name: i32, room: usize) -> Result<Vec<u8>, Err
         n::EVENTS | n::GET_ASSOC_STATS => answer.truncate(room),
         n::DELAYED_SACK if room >= 8 => answer.truncate(8),
         n::PEER_ADDR_PARAMS if room >= 152 => answer.truncate(152),
-        // A plain number instead of one behind an association.
+        // A plain number, without the number of an association before it.
         n::MAXSEG | n::MAX_BURST if room >= 4 => return Ok(answer.split_off(4)),
         _ => return Err(Errno::EINVAL),
     }
@@ -41,9 +41,9 @@ impl Server {
             let answer = Answer { value: self.lingers(key, request.cookie).into(), switches: 0 };
             return (answer.to_bytes().to_vec(), None);
         }
-        // The socket of an association that has ended is gone.
+        // No socket has this cookie: its association has ended, and the socket is removed.
         let served = key.ok_or(Errno::ENOTCONN).and_then(|key| {
-            // What the program wrote before the request comes before it.
+            // The program may have written records before the request: this turn also reads them.
             if request.op != Op::Connect {
                 self.again.insert(key);
             }
@@ -54,7 +54,7 @@ impl Server {
         ([&Answer { value, switches }.to_bytes()[..], &body].concat(), descriptor)
     }
 
-    /// True if associations of a socket that the program has closed have not ended.
+    /// True if a socket that the program has closed still has associations.
     fn lingers(&mut self, key: Option<usize>, cookie: u64) -> bool {
         if let Some(key) = key {
             self.pump(key);
@@ -116,7 +116,7 @@ impl Server {
             }
             Op::Return => done(self.take_back(key, body)),
             Op::PeelEnd => done(self.peel_end(key)),
-            // Served before.
+            // [`Self::serve`] answers these.
             Op::Linger | Op::Status => Err(Errno::EINVAL),
         }
     }
@@ -160,7 +160,7 @@ impl Server {
             return;
         };
         if socket.pair.has_ballast() {
-            // A record is longer than this buffer; the rest is lost.
+            // The record is longer than this buffer: the kernel discards the rest.
             socket.pair.take(&mut [0; Header::LEN]);
         }
     }

@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use units::Span;
 use wire::{Ppid, StreamId};
 
-/// Most records of one pair that are read in a turn.
+/// Largest number of records of one pair that are read in a turn.
 const TURN: usize = 64;
 /// Bytes of messages that are written at once.
 const BURST: usize = 32_768;
@@ -50,7 +50,8 @@ impl Server {
                 }
                 return;
             }
-            // The request to connect follows its ballast. The ballast of a listening socket stays.
+            // A ballast keeps the pair full until the request to connect arrives. That of a
+            // listening socket is never taken.
             let waits = !socket.many && matches!(socket.phase, Phase::Idle | Phase::Listening { .. });
             if waits && socket.pair.has_ballast() && !socket.pair.is_closed() {
                 return;
@@ -67,7 +68,8 @@ impl Server {
                                 return;
                             }
                         }
-                        // A ballast is only taken here; what is no record of a program is dropped.
+                        // A ballast needs no more than this removal from the pair.
+                        // Records of other kinds are dropped.
                         _ => {}
                     }
                 }
@@ -76,7 +78,7 @@ impl Server {
         self.again.insert(key);
     }
 
-    /// The program writes no more.
+    /// Handles the end of the records: the program has shut down or closed the socket.
     fn on_end(&mut self, key: usize) {
         let Some(socket) = self.sockets.get_mut(&key) else { return };
         socket.finished = true;
@@ -93,7 +95,7 @@ impl Server {
         }
     }
 
-    /// The program has closed the socket: its associations are shut down in the background.
+    /// Removes a socket that the program has closed. Its associations end in the background.
     pub(crate) fn close_socket(&mut self, key: usize) {
         if let Some((_, new)) = self.sockets.get_mut(&key).and_then(|socket| socket.peeling.take())
             && let Some(socket) = self.sockets.get_mut(&new)
@@ -110,7 +112,7 @@ impl Server {
             let up = association.up;
             self.associations.arm(number, now + LEFT);
             if let Some((endpoint, id)) = self.endpoint_of(number) {
-                // Messages that were sent with the request for the association are delivered.
+                // Before the handshake is complete, queued messages are still delivered.
                 let queued = endpoint.stats(id).is_some_and(|stats| !stats.buffered.is_zero());
                 let unread = endpoint.next_message_len(id).is_some();
                 if aborts || unread || !(up || queued) {
@@ -171,7 +173,7 @@ impl Server {
         let Some(number) = self.target(key, &header) else { return true };
         let Some(socket) = self.sockets.get(&key) else { return true };
         let defaults = socket.settings.defaults;
-        // One notification a message that fails, not one a chunk.
+        // A tracked message that fails gives one notification, not one for each chunk.
         let tracked = socket.wants(kind::SEND_FAILED) || socket.wants(kind::SEND_FAILED_EVENT);
         if socket.wants(kind::SENDER_DRY) {
             self.sending.insert(number);
@@ -238,14 +240,14 @@ impl Server {
     }
 
     /// Passes messages of an association to its socket while the pair has room; `all`: the association has
-    /// ended, so that the rest waits here.
+    /// ended, so the pair queues also the messages for which it has no room.
     pub(crate) fn deliver(&mut self, number: i32, all: bool) {
         let now = self.host.now();
         let Some(association) = self.associations.get_mut(number) else { return };
         let (port, id, owner) = (association.port, association.id, association.owner);
         let Some(endpoint) = self.host.endpoint_mut(port) else { return };
         let Some(socket) = owner.and_then(|key| self.sockets.get_mut(&key)) else {
-            // Nobody reads any more.
+            // No program reads these messages any more.
             while endpoint.receive(id, usize::MAX).is_some() {}
             return;
         };
@@ -283,7 +285,7 @@ impl Server {
         }
     }
 
-    /// The pair has room again.
+    /// Writes what waits for a pair that has room again.
     pub(crate) fn on_writable(&mut self, key: usize) {
         let Some(socket) = self.sockets.get_mut(&key) else { return };
         socket.pair.flush();
@@ -338,7 +340,7 @@ fn address_of(header: &Header) -> Option<IpAddr> {
     }
 }
 
-/// Programs give the PPID in the order of the wire, or not; the bytes are sent as given.
+/// The PPID of a program. Its bytes are sent in the order in which the program gave them.
 fn ppid(given: u32) -> Ppid {
     Ppid(u32::from_be(given))
 }

@@ -1,4 +1,4 @@
-//! What the stack reports of associations.
+//! Handles the events of associations that the stack reports.
 
 use crate::associations::Association;
 use crate::data::set_peer;
@@ -58,8 +58,8 @@ impl Server {
                     endpoint.refuse(arrival.id, b"backlog full");
                     continue;
                 }
-                // Other sockets may have other addresses at this port. The addresses were checked when the
-                // socket was bound, and `local` is that of a packet.
+                // Other sockets at this port may have other addresses, so each peer gets those of its socket.
+                // They were checked when the socket was bound, and `local` is the destination of a packet.
                 let addresses = if usual.contains(&local) { usual.clone() } else { vec![local] };
                 let _ = endpoint.set_addresses(addresses);
                 let accepted = endpoint.accept(now, arrival.id);
@@ -206,7 +206,7 @@ impl Server {
                 let udp_port = socket.settings.remote_udp_port;
                 socket.phase = if socket.many { Phase::Idle } else { Phase::Connected };
                 if let Some(udp_port) = udp_port {
-                    // The peer may have told of more addresses.
+                    // The peer may have listed more addresses than the program did.
                     let _ = self.reach_at(number, None, udp_port);
                 }
                 self.tell_up(number);
@@ -326,7 +326,7 @@ impl Server {
     }
 }
 
-/// The errno of the end of an association; none if it ended well.
+/// The errno of the end of an association; `None` if it ended gracefully.
 fn error_of(reason: &CloseReason, up: bool) -> Option<Errno> {
     Some(match reason {
         CloseReason::Graceful => return None,

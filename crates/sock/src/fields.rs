@@ -1,9 +1,9 @@
-//! The structures of socket options, by place and width.
+//! Reads and writes the structures of socket options, field by field.
 
 use nix::errno::Errno;
 use units::Span;
 
-/// Fields of an option, with a short one refused.
+/// Reads the fields of an option. A field beyond the end of the option is an error.
 pub struct Fields<'a>(pub &'a [u8]);
 
 impl Fields<'_> {
@@ -21,14 +21,14 @@ impl Fields<'_> {
         self.u32(at).map(u32::cast_signed)
     }
 
-    /// Milliseconds; none for 0, which leaves an option as it is.
+    /// Milliseconds; `None` for 0, which leaves an option as it is.
     pub fn millis(&self, at: usize) -> Result<Option<Span>, Errno> {
         let value = self.u32(at)?;
         Ok((value > 0).then(|| Span::from_millis(value.into())))
     }
 }
 
-/// Bytes of an option that is read.
+/// Builds the bytes of an option that a program reads.
 #[derive(Default)]
 pub struct Written(pub Vec<u8>);
 

@@ -1,4 +1,4 @@
-//! Socket options of level `SOL_SOCKET`, and those that are kept without meaning.
+//! Socket options of level `SOL_SOCKET`, and options without effect, of which only the values are kept.
 
 use crate::fields::{Fields, Written};
 use crate::socket::Socket;
@@ -7,7 +7,7 @@ use nix::libc::{self, SOL_SOCKET};
 use records::number::SCTP;
 use units::ByteCount;
 
-/// Most options that a socket keeps without meaning.
+/// Largest number of options without effect that a socket keeps.
 const KEPT: usize = 64;
 
 pub fn keep(socket: &mut Socket, level: i32, name: i32, value: &[u8]) -> Result<(), Errno> {
@@ -23,7 +23,7 @@ pub fn set_general(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result
     const MOST: u64 = 64 << 20;
     match name {
         libc::SO_SNDBUF => {
-            // A part of a message that a record carries has to fit.
+            // The buffer must have room for the data of one record.
             let size = u64::from(value.u32(0)?).clamp(records::MAX_DATA as u64, MOST);
             socket.config.send_buffer = ByteCount::new(size).into();
             keep(socket, SOL_SOCKET, name, value.0)
@@ -48,7 +48,7 @@ pub fn set_general(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result
 
 pub fn get_general(socket: &Socket, name: i32) -> Result<Vec<u8>, Errno> {
     let number = match name {
-        // As Linux, twice what was set.
+        // As in Linux, twice the value that was set.
         libc::SO_SNDBUF => twice(socket.config.send_buffer.first()),
         libc::SO_RCVBUF => twice(socket.config.receive_buffer.first()),
         libc::SO_LINGER => {

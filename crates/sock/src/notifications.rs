@@ -12,7 +12,7 @@ use sctp::{Message, ResetResult};
 use std::net::IpAddr;
 use wire::StreamId;
 
-/// Most records that wait for room in a pair before notifications are dropped.
+/// Number of records that wait for room in a pair from which on notifications are dropped.
 const RECORDS: usize = 1024;
 
 impl Server {
@@ -21,7 +21,7 @@ impl Server {
         let Some(association) = self.associations.get(number) else { return };
         let Some(socket) = association.owner.and_then(|key| self.sockets.get_mut(&key)) else { return };
         let listens = matches!(socket.phase, Phase::Listening { .. }) && !socket.many;
-        // A program that does not read loses notifications rather than taking all memory.
+        // A program that does not read loses notifications, so that they do not take all memory.
         if socket.wants(kind) && !listens && socket.pair.backlog() < RECORDS {
             let mut header = Header::new(Kind::Notification);
             header.association = number;

@@ -168,7 +168,7 @@ impl Server {
         if socket.associations.contains(&number) { Ok(number) } else { Err(Errno::EINVAL) }
     }
 
-    /// Reads an option. `given` is what the program put into its buffer.
+    /// Reads an option. `given` holds the bytes that the program put into its buffer.
     pub(crate) fn get_option(
         &self,
         key: usize,
@@ -208,7 +208,7 @@ impl Server {
     }
 }
 
-/// Number, count and packed addresses.
+/// The number of an association, the count of its addresses, and the packed addresses.
 fn packed(number: i32, addresses: &[std::net::IpAddr], port: u16, mapped: bool) -> Vec<u8> {
     let head = Written::default().i32(number).u32(addresses.len());
     addresses.iter().fold(head, |all, &each| all.put(address::write(each, port, mapped))).0

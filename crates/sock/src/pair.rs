@@ -24,9 +24,9 @@ pub struct Pair {
     fd: OwnedFd,
     /// Records for which the pair had no room.
     waiting: VecDeque<Record>,
-    /// Shut down once all records are written.
+    /// The pair is shut down once all records are written.
     ends: bool,
-    /// While records are being returned: how many of the waiting ones were.
+    /// While the program returns records (`sctp_peeloff`): how many of those in `waiting` it has returned.
     returned: Option<usize>,
     /// Data was written since the program had last read all records.
     data: bool,
@@ -34,7 +34,7 @@ pub struct Pair {
     reset: bool,
     /// Several messages may be one record. The program's processes must not read the pair at the same time.
     packs: bool,
-    /// The last record told the length of the message after it.
+    /// The header of the last record told the length of the message after it.
     announced: bool,
 }
 
@@ -52,7 +52,7 @@ impl Record {
     }
 }
 
-/// What the program did.
+/// The result of reading a pair.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Incoming {
     /// A record of this length.
@@ -174,7 +174,7 @@ impl Pair {
             Ok(0) => Incoming::End,
             Ok(length) => Incoming::Record(length),
             Err(Errno::EAGAIN | Errno::EINTR) => Incoming::Nothing,
-            // The program closed its end with unread records. What it wrote comes next.
+            // The program closed its end with unread records. Its own records can still be read.
             Err(Errno::ECONNRESET) => {
                 self.reset = true;
                 self.take_after_reset(buffer)
@@ -223,7 +223,7 @@ impl Pair {
     }
 
     /// Number of waiting messages that become the next record. The program must know the length of the first,
-    /// because a read of more than one message would write behind the end of the first.
+    /// because it may have room for that message only.
     fn packable(&self) -> usize {
         const MOST: usize = 32;
         let mut bytes = 0;
@@ -235,12 +235,12 @@ impl Pair {
         self.waiting.iter().take(most).take_while(fits).count().max(1)
     }
 
-    /// True if a message waits at this place.
+    /// True if the waiting record `n` is a message.
     fn has_message(&self, n: usize) -> bool {
         self.waiting.get(n).is_some_and(Record::is_message)
     }
 
-    /// The header of a waiting record, which is written with `count` ones from the first on.
+    /// The header of the waiting record `n`, if the first `count` waiting records become one.
     fn header(&self, n: usize, count: usize) -> [u8; Header::LEN] {
         let mut header = self.waiting[n].header;
         if self.packs && header.kind == Kind::Data {
@@ -277,8 +277,8 @@ impl Pair {
     }
 
     /// True if the pair has [ended](Self::end) and all records are written. It can be dropped then: the
-    /// program reads what was written, and then the end. What the program wrote is dropped, because it would
-    /// get an error for it before the records.
+    /// program reads what was written, and then the end. Unread records of the program are dropped, because
+    /// otherwise its next read would fail.
     pub fn is_over(&mut self) -> bool {
         let over = self.ends && self.has_room();
         if over {

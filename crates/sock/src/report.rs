@@ -1,4 +1,4 @@
-//! What `anabranch sctpd --status` prints.
+//! The report that `anabranch sctpd --status` prints.
 
 use crate::associations::Association;
 use crate::server::{Server, pair_socket};
@@ -9,14 +9,14 @@ use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::path::Path;
 use std::time::Duration;
 
-/// Largest report in bytes, and time to wait for it.
+/// Length in bytes from which on a report only counts associations; `LIMIT`: time to wait for a report.
 const MOST: usize = 100_000;
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// Asks the host process at `path` for its sockets, associations and paths, as JSON.
 ///
 /// # Errors
-/// The system's, if nothing serves there.
+/// The system's error if no host process serves at `path`.
 pub fn status(path: &Path) -> Result<String> {
     let mut control = pair_socket()?;
     control.connect(&SockAddr::unix(path)?)?;

@@ -9,11 +9,12 @@ use sctp::{KeyError, ResetDirection, ResetError};
 use std::net::IpAddr;
 use wire::StreamId;
 
-/// Most keys of a socket.
+/// Largest number of keys of a socket.
 const KEYS: usize = 16;
 
 impl Server {
-    /// Sets, activates or removes a key for AUTH: of an association, or without one of later associations.
+    /// Sets, activates or removes a key for AUTH of an association, or of later
+    /// ones if the option names none.
     pub(crate) fn change_key(&mut self, key: usize, name: i32, value: &[u8]) -> Result<(), Errno> {
         let fields = Fields(value);
         let number = fields.u16(4)?;
@@ -66,7 +67,7 @@ impl Server {
         let (keys, active) = (settings.keys.clone(), settings.active_key);
         if let Some((endpoint, id)) = self.endpoint_of(number).filter(|_| !keys.is_empty()) {
             for (name, secret) in keys {
-                // There are fewer keys than an association may have.
+                // This cannot fail: an association may have more keys than a socket.
                 let _ = endpoint.set_auth_key(id, name, &secret);
             }
             let _ = endpoint.activate_auth_key(id, active);
@@ -107,8 +108,9 @@ impl Server {
         endpoint.set_stream_value(id, stream, its_value).map_err(|_| Errno::EINVAL)
     }
 
-    /// `SCTP_REMOTE_UDP_ENCAPS_PORT`: of an address of an association, of all its addresses, or without an
-    /// association of later ones. The carrier is that of the host process.
+    /// `SCTP_REMOTE_UDP_ENCAPS_PORT`: the port of one address of an association, of all its addresses, or of
+    /// later associations if the option names none. 0 is allowed only if the host process does not use UDP,
+    /// and other ports only if it does.
     pub(crate) fn set_remote_udp_port(&mut self, key: usize, value: &[u8]) -> Result<(), Errno> {
         let port = u16::from_be(Fields(value).u16(136)?);
         match (port, self.host.udp_port()) {
@@ -125,7 +127,7 @@ impl Server {
         self.reach_at(number, named.filter(|address| !address.is_unspecified()), port)
     }
 
-    /// Packets for an address of the peer, or for all, go to a UDP port, until the peer uses another one.
+    /// Sends packets for an address of the peer, or for all, to a UDP port, until the peer uses another one.
     pub(crate) fn reach_at(&mut self, number: i32, named: Option<IpAddr>, port: u16) -> Result<(), Errno> {
         let all = self.associations.get(number).map(|of| of.peers.clone()).ok_or(Errno::EINVAL)?;
         let reached: Vec<IpAddr> = match named {

@@ -258,17 +258,18 @@ const SCHEDULERS: [StreamScheduler; 5] = [
     StreamScheduler::Fair,
     StreamScheduler::Wfq,
 ];
-/// The number that `rr-packet` has there, which Linux lacks.
+/// The number that stands for `rr-packet`, which Linux does not have: that of `Rr`.
 const ROUND_ROBIN: usize = 2;
 
-/// `SCTP_PEER_ADDR_THLDS`: consecutive errors after which a path is inactive (0: as before), after which it
-/// is potentially failed, and in the second version after which another path becomes the primary one.
+/// `SCTP_PEER_ADDR_THLDS`: the numbers of consecutive errors after which a path is inactive (0:
+/// unchanged), after which it is potentially failed, and, in the second version, after which
+/// another path becomes the primary one.
 fn set_thresholds(config: &mut Config, name: i32, value: &Fields<'_>) -> Result<(), Errno> {
     let (most, failed) = (value.u16(136)?, u32::from(value.u16(138)?));
     if most > 0 {
         config.path_max_retrans = most.into();
     }
-    // An inactive path is not potentially failed.
+    // A path that is inactive after fewer errors is never potentially failed.
     config.potentially_failed = Some(failed).filter(|&errors| errors < config.path_max_retrans);
     if name == n::PEER_ADDR_THLDS_V2 {
         let switchover = value.u16(140)?;
@@ -286,8 +287,8 @@ fn thresholds(config: &Config, name: i32, written: Written) -> Written {
     written.pad_to(144)
 }
 
-/// `SCTP_MAXSEG`: fragments of at most this size; 0: those of a packet. The stack limits its packets by their
-/// MTU, so that a limit ends the search for a larger one.
+/// `SCTP_MAXSEG`: the largest fragment in bytes; 0: no limit. The stack can only limit the MTU of its
+/// packets, so a limit turns path MTU discovery off.
 fn set_fragment(config: &mut Config, most: u32) -> Result<(), Errno> {
     let whole = Config::default().mtu;
     if most == 0 {
@@ -341,8 +342,8 @@ fn cmt(config: &Config) -> u32 {
     }
 }
 
-/// Sets an option of scenarios. `value` holds the association, the lengths of the option's name and text, the
-/// name and the text.
+/// Sets an option by its name in scenarios. `value` holds the association, the lengths of the option's name
+/// and text, the name and the text.
 pub fn set_named(config: &mut Config, value: &[u8]) -> Result<(), Errno> {
     let fields = Fields(value);
     let (name, text) = (usize::from(fields.u16(4)?), usize::from(fields.u16(6)?));

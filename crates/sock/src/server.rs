@@ -24,16 +24,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use units::{Instant, Span};
 
-/// Most sockets of all programs.
+/// Largest number of sockets of all programs.
 const SOCKETS: usize = 16_384;
 /// Connections of programs that wait to be accepted.
 const BACKLOG: i32 = 4096;
-/// Most connections that have not said what they are.
+/// Largest number of connections whose first record has not arrived.
 const UNKNOWN: usize = 256;
-/// Time for which associations without program are served after the program has ended.
+/// Longest time for which a server runs after [`Stopper::stop_when_idle`].
 const LINGER: Span = Span::from_secs(10);
 
-/// What a host process serves.
+/// The options of a host process.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "users fill it in")]
 pub struct ServerOptions {
@@ -88,7 +88,7 @@ impl Stopper {
 
     fn stop(&self, how: u8) {
         self.state.fetch_max(how, Ordering::SeqCst);
-        // The server may have ended.
+        // The call fails if the server has ended.
         let _ = self.waker.wake();
     }
 }
@@ -110,7 +110,7 @@ pub struct Server {
     next_token: usize,
     /// Sockets with more records to read.
     pub(crate) again: BTreeSet<usize>,
-    /// Associations with unacknowledged data whose programs subscribed to its end.
+    /// Associations whose programs must be told once all data is acknowledged (`SCTP_SENDER_DRY_EVENT`).
     pub(crate) sending: BTreeSet<i32>,
     buffer: Vec<u8>,
     stop: Arc<AtomicU8>,
@@ -120,7 +120,7 @@ impl Server {
     /// Binds the sockets of the network and the socket for programs, which only this user can open.
     ///
     /// # Errors
-    /// [`ServerError`] is a sentence.
+    /// [`ServerError`], whose text is a sentence.
     pub fn bind(options: ServerOptions) -> Result<Server, ServerError> {
         let ServerOptions { path, host, config } = options;
         let host = Host::bind(host).map_err(|error| match &error {
@@ -230,7 +230,7 @@ impl Server {
         }
     }
 
-    /// Takes a connection of this user, which tells by its first record what it is.
+    /// Accepts a connection if it is of this user or of root. Its first record tells its purpose.
     fn admit(&mut self, fd: OwnedFd) {
         let ours = Pair::credentials(&fd).is_ok_and(|of| of.uid() == self.uid || of.uid() == 0);
         if !ours || self.unknown.len() >= UNKNOWN {
@@ -287,7 +287,7 @@ impl Server {
         config.nagle = true;
         let many = hello.policy == SEQPACKET;
         Socket {
-            // Servers with several processes read a one-to-many socket in all of them.
+            // Several processes of a program may read a one-to-many socket at the same time.
             pair: if many { pair } else { pair.packing() },
             cookie: hello.cookie(),
             uid,
@@ -321,15 +321,17 @@ impl Server {
         self.sockets.insert(key, socket);
     }
 
-    /// Makes a pair for an association that was accepted or peeled off: the program's end is connected to our
-    /// name, as those that programs open. Returns the program's end and the key of the new socket.
+    /// Makes a pair for an association that was accepted or peeled off: the program's end is
+    /// connected to the path of this server, as if the program had done so. Returns the program's end
+    /// and the key of the new socket.
     pub(crate) fn make_pair(&mut self, like: usize) -> Option<(OwnedFd, usize)> {
         if self.sockets.len() >= SOCKETS {
             return None;
         }
         let address = SockAddr::unix(&self.path).ok()?;
         let theirs = pair_socket().ok()?;
-        // A name that the system chooses tells our connection from those of programs, which may be before it.
+        // The system chooses a name, by which we find our connection among
+        // those of programs that came before.
         bind(theirs.as_raw_fd(), &UnixAddr::new_unnamed()).ok()?;
         let name = theirs.local_addr().ok()?;
         self.accept_all();
@@ -413,7 +415,7 @@ fn remove_stale(path: &Path, address: &SockAddr) -> Result<(), ServerError> {
     match pair_socket().and_then(|probe| probe.connect(address)) {
         Ok(()) => Err(ServerError::Other(format!("{}: another host process serves it", path.display()))),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-            // If it cannot be removed, bind tells why.
+            // If the call fails, the bind that follows reports the reason.
             let _ = std::fs::remove_file(path);
             Ok(())
         }
@@ -424,7 +426,7 @@ fn remove_stale(path: &Path, address: &SockAddr) -> Result<(), ServerError> {
 /// Allows as many descriptors as the system lets us have: each socket is one.
 fn raise_limit() {
     if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
-        // Without the change fewer sockets fit.
+        // If the call fails, there is room for fewer sockets.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
     }
 }

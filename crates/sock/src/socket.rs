@@ -31,7 +31,7 @@ pub struct Socket {
     pub associations: Vec<i32>,
     /// Messages for which the stack had no room.
     pub waiting: VecDeque<(Header, Bytes)>,
-    /// The association of whose message a part was delivered: parts of others wait.
+    /// The association whose message is delivered in part: messages of others wait.
     pub partial: Option<i32>,
     /// The association that the program peels off, and the key of its new socket.
     pub peeling: Option<(i32, usize)>,
@@ -39,14 +39,14 @@ pub struct Socket {
     pub finished: bool,
 }
 
-/// What a socket of style one-to-one does.
+/// The state of a socket, mostly of a one-to-one socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Idle,
     Listening {
         backlog: usize,
     },
-    /// A ballast lies in the pair.
+    /// A ballast fills the pair, so that the socket is not writable.
     Connecting,
     Connected,
     Ended,
@@ -71,14 +71,14 @@ pub struct Settings {
     pub whole: bool,
     /// `SCTP_FRAGMENT_INTERLEAVE`: parts of messages of several associations may alternate.
     pub interleave: bool,
-    /// `SCTP_EXPOSE_POTENTIALLY_FAILED_STATE`: 0 unset, 1 hides the state, 2 tells of it.
+    /// `SCTP_EXPOSE_POTENTIALLY_FAILED_STATE`: 0 unset, 1 hides the state, 2 reports it.
     pub exposes_failing: u32,
     /// UDP port of the peers of later associations, in place of that of the host process.
     pub remote_udp_port: Option<u16>,
     /// Keys for AUTH of later associations, and the number of the active one.
     pub keys: BTreeMap<u16, Vec<u8>>,
     pub active_key: u16,
-    /// Other options, which are kept and answered.
+    /// Values of other options, which have no effect.
     pub kept: BTreeMap<(i32, i32), Vec<u8>>,
 }
 
@@ -90,7 +90,7 @@ pub struct Defaults {
     pub ppid: u32,
     pub context: u32,
     pub policy: u16,
-    /// In milliseconds, retransmissions or as a priority.
+    /// The limit of `policy`: milliseconds, retransmissions or a priority.
     pub value: u32,
 }
 
@@ -118,7 +118,7 @@ impl Socket {
         self.settings.events.get(usize::from(kind)).is_some_and(|&on| on != 0)
     }
 
-    /// True if the socket has one of these addresses. None means all addresses, as for a socket.
+    /// True if the socket has one of these addresses. No address means all addresses, here and in a socket.
     pub fn meets(&self, addresses: &[IpAddr]) -> bool {
         let (own, all) = (&self.bound, self.bound.is_empty() || addresses.is_empty());
         all || own.iter().any(|address| addresses.contains(address))

@@ -1,4 +1,4 @@
-//! What a program reads about an association: state, paths, counters.
+//! Socket options that report the state, the paths and the counters of an association.
 
 use crate::address;
 use crate::fields::{Fields, Written, millis};
@@ -109,7 +109,7 @@ impl Server {
         Ok(written.put(sum.unsent.to_ne_bytes()).put(sum.sent.to_ne_bytes()).0)
     }
 
-    /// `SCTP_GET_ASSOC_STATS`, 256 bytes. What the stack does not count is 0.
+    /// `SCTP_GET_ASSOC_STATS`, 256 bytes. A counter that the stack does not have is 0.
     pub(crate) fn assoc_stats(&self, key: usize, given: &[u8]) -> Result<Vec<u8>, Errno> {
         let number = self.association_of(key, given)?;
         let association = self.associations.get(number).ok_or(Errno::EINVAL)?;
@@ -146,7 +146,7 @@ impl Server {
 /// IPv4, UDP, SCTP and DATA headers.
 pub const HEADERS: u64 = 20 + 8 + 12 + 16;
 
-/// Bytes of a fragment: what IP, UDP, SCTP and DATA headers leave.
+/// Bytes of a fragment: the MTU without IP, UDP, SCTP and DATA headers.
 pub fn fragment(mtu: ByteCount) -> u64 {
     mtu.get().saturating_sub(HEADERS)
 }

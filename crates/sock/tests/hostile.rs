@@ -1,4 +1,4 @@
-//! What programs may do to a host process: it neither panics nor stops to serve.
+//! A host process neither panics nor stops serving, whatever programs send.
 #![cfg(target_os = "linux")]
 
 mod play;

@@ -27,7 +27,7 @@ impl Running {
 
     fn start_at(name: &str, locals: &[[u8; 4]]) -> Self {
         let path = std::env::temp_dir().join(format!("anabranch-sock-{name}-{}", std::process::id()));
-        // Both ends of each association are here.
+        // This host process is both ends of each association.
         let free = std::net::UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
         let udp_port = free.expect("a free port").port();
         let host = io::HostOptions {
@@ -183,7 +183,7 @@ fn two_sockets_have_one_port_at_different_addresses() {
         server.ask(socket, Op::SetOption, SCTP, SOCKOPT_BINDX_ADD, &second).0
     };
     assert_eq!(adds(&listeners[0]), -IN_USE);
-    // From the last listener to the first, whose addresses are no longer those bound last.
+    // Begins with the last listener. The first one must work although the other one was bound later.
     for (n, octets) in addresses.into_iter().enumerate().rev() {
         let mut sender = server.open(5);
         sender.write_all(&data_to(octets, 5004, &[n as u8])).expect("sent");
@@ -283,7 +283,7 @@ fn a_report_has_each_association_and_its_paths() {
     assert!(anabranch_sock::status(std::path::Path::new("/nonexistent")).is_err());
 }
 
-/// What is no record, no request, or names a foreign socket changes nothing for others.
+/// Bytes that are no record or request, and requests for a foreign socket, change nothing for others.
 #[test]
 fn garbage_is_dropped() {
     let server = Running::start("garbage");

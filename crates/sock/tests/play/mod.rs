@@ -1,4 +1,4 @@
-//! Plays bytes as what hostile programs do to a host process: records, requests, connections in any order.
+//! Plays bytes as actions of hostile programs: records, requests and connections in any order.
 
 use anabranch_sock::{Server, ServerOptions};
 use records::{Answer, Header, Kind, Op, Request, flags};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Most sockets of one play.
+/// Largest number of sockets of one play.
 const SOCKETS: usize = 8;
 
 /// The host process of all plays, which runs until the end of this process.
@@ -57,7 +57,7 @@ fn dial() -> Socket {
     socket
 }
 
-/// Opens a socket; none if the host process has too many.
+/// Opens a socket; `None` if the host process has too many.
 fn open(style: u16, domain: u32) -> Option<Socket> {
     let mut pair = dial();
     let mut hello = Header::new(Kind::Hello);
