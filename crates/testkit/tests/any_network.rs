@@ -162,8 +162,8 @@ impl Watched {
     }
 }
 
-/// Checks the form of a packet: control chunks, then a SACK, then DATA in TSN order. INIT, INIT ACK and
-/// SHUTDOWN COMPLETE are not bundled (`rfc9260#section-6.10`).
+/// Checks the form of a packet: control chunks, then a SACK, then a timestamp chunk, then DATA in TSN order.
+/// INIT, INIT ACK, SHUTDOWN COMPLETE and ABORT are not bundled (`rfc9260#section-6.10`).
 fn check_form(packet: &PacketBuf) {
     let packet = parse(packet);
     let all = packet.chunks().map(|chunk| chunk.expect("a chunk"));

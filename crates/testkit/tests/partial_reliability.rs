@@ -54,7 +54,7 @@ struct Side<'a> {
     said: usize,
     /// Tracked messages, by id; the value is the index in the script.
     tracked: BTreeMap<MessageId, usize>,
-    /// By index in the script.
+    /// Whether each message was delivered, by its index in the script; `abandoned`: whether it was abandoned.
     delivered: Vec<bool>,
     abandoned: Vec<bool>,
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// All files and folders in a folder, without what programs build.
+/// All files and folders in a folder, without the contents of `target`.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("can be read") {
         let path = entry.expect("an entry").path();

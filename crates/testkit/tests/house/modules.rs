@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 /// The modules of a folder, each with the modules of the same folder that it imports.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// The files and folders beside the root file of a folder (`lib.rs` or `mod.rs`), and what that re-exports.
+/// The files and folders beside the root file of a folder (`lib.rs` or `mod.rs`),
+/// and the re-exports of the root.
 struct Root {
     modules: BTreeSet<String>,
     /// The module from which the root re-exports each name.
