@@ -249,7 +249,7 @@ fn events(help: &'static str) -> Arg {
     Arg::new("verbose").short('v').action(ArgAction::Count).help(help)
 }
 
-/// The argument that sets what carries SCTP.
+/// The argument that chooses the carrier of SCTP: UDP or IP.
 fn carrier() -> Arg {
     let carriers = PossibleValuesParser::new(["udp", "ip"])
         .map(|name| if name == "ip" { Carrier::Ip } else { Carrier::Udp });
@@ -258,7 +258,7 @@ fn carrier() -> Arg {
         .default_value("udp")
 }
 
-/// What carries SCTP.
+/// The carrier of SCTP that the user chose.
 pub fn chosen_carrier(matches: &ArgMatches) -> Carrier {
     matches.get_one("carrier").copied().unwrap_or_default()
 }

@@ -10,9 +10,9 @@ use std::path::Path;
 pub struct Declared {
     /// The subcommand.
     pub subcommand: String,
-    /// Names of the option, with their dashes; none for an argument.
+    /// Names of the option, with their dashes; empty for an argument.
     pub flags: Vec<String>,
-    /// Placeholder of the value; none for an option without a value.
+    /// Placeholder of the value; `None` for an option without a value.
     pub value: Option<String>,
     /// Description for the help text.
     pub help: String,

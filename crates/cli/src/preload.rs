@@ -16,22 +16,24 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use units::ByteCount;
 
-/// The variable with the path of the host process's socket.
+/// The environment variable with the path of the host process's socket.
 const SOCKET: &str = "ANABRANCH_SOCKET";
-/// The variable that makes SCTP sockets of the TCP sockets of a program.
+/// The environment variable that turns TCP sockets of a program into SCTP sockets.
 const TCP: &str = "ANABRANCH_TCP_AS_SCTP";
-/// The variable with options as `--set` takes them, separated by semicolons, for programs that others start.
+/// The environment variable with options as for `--set`, separated by semicolons. It also reaches a command
+/// that a script starts.
 const OPTIONS: &str = "ANABRANCH_OPTIONS";
-/// Exit code if the program cannot be run, as of a shell.
+/// Exit codes, as of a shell, if the program cannot be run or is not found.
 const CANNOT_RUN: i32 = 126;
 const NOT_FOUND: i32 = 127;
-/// Told with `--carrier ip`.
+/// The warning about `--carrier ip` if the kernel has SCTP.
 const KERNEL: &str =
     "the SCTP of this kernel answers the same packets with ABORT: docs/ip.md tells what to do";
-/// Largest capture.
+/// Largest size of a capture file in bytes.
 const CAPTURE: ByteCount = ByteCount::new(1 << 30);
 
-/// Runs a program with the library, and its sockets in this process unless a host process is named.
+/// Runs a program with the preloaded library. Its sockets run in this process, unless `ANABRANCH_SOCKET`
+/// names a host process.
 pub fn preload(chosen: &ArgMatches) -> Result<i32, Failure> {
     let words: Vec<&OsString> = chosen.get_many("program").into_iter().flatten().collect();
     let Some((name, arguments)) = words.split_first() else { return Ok(code::USAGE) };
@@ -56,7 +58,7 @@ pub fn preload(chosen: &ArgMatches) -> Result<i32, Failure> {
     run_beside(command, &program, chosen, path)
 }
 
-/// The libraries to preload: ours, and those that the environment names.
+/// The value of `LD_PRELOAD`: our library, and those that the variable names already.
 fn preloaded(library: &Path) -> OsString {
     let mut all = library.as_os_str().to_owned();
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
@@ -76,7 +78,7 @@ fn run_beside(
     let recorder = recorder(chosen)?;
     let server = bind(chosen, path, recorder.clone())?;
     let stopper = server.stopper();
-    // The terminal sends Ctrl-C to the program, too, which decides what follows.
+    // The terminal sends Ctrl-C to the program, too: only the program decides whether it ends.
     interrupt::call(|| {});
     let mut child = command
         .spawn()
@@ -131,7 +133,7 @@ fn serve(server: Server, recorder: Option<Recorder>) -> Result<(), Failure> {
     failure.map_or(Ok(()), |why| Err(Failure::failed(format!("cannot write {file}: {why}"))))
 }
 
-/// Begins the capture that the command line asks for.
+/// Begins the capture if the command line requests one.
 fn recorder(chosen: &ArgMatches) -> Result<Option<Recorder>, Failure> {
     let Some(file) = chosen.get_one::<String>("capture") else { return Ok(None) };
     let recorder = Recorder::create(&CaptureFile { file: file.into(), limit: CAPTURE }, false);
@@ -139,7 +141,8 @@ fn recorder(chosen: &ArgMatches) -> Result<Option<Recorder>, Failure> {
     recorder.map(Some).map_err(cannot)
 }
 
-/// Starts a server with the options of the command line. Without `--udp-port`, a port in use gives way.
+/// Starts a server with the options of the command line. Without `--udp-port`, takes any free UDP port if the
+/// default one is in use.
 fn bind(chosen: &ArgMatches, path: PathBuf, recorder: Option<Recorder>) -> Result<Server, Failure> {
     let locals = chosen.get_many::<String>("local").into_iter().flatten().map(|text| {
         text.parse::<IpAddr>().map_err(|_| Failure::usage(format!("--local {text}: expected an IP address")))

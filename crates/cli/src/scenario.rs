@@ -53,8 +53,8 @@ fn is_choice(sweep: &Sweep, key: &str, value: &str) -> bool {
     !key.contains('.') || axis.values.iter().any(|known| known.to_string() == value)
 }
 
-/// Reads and parses a scenario. [`Failure`] means that the file cannot be read; the inner error is a wrong
-/// file.
+/// Reads and parses a scenario. The outer error means that the file cannot be read, and the inner error that
+/// its text is wrong.
 pub fn parse(file: &str) -> Result<Result<Sweep, lab::scenario::ScenarioError>, Failure> {
     Ok(Text::read(file)?.parse())
 }
@@ -116,7 +116,7 @@ impl<'f> Text<'f> {
     }
 }
 
-/// The folder of shipped scenarios; none if the environment variable `ANABRANCH_SCENARIOS` is not set.
+/// The folder of shipped scenarios; `None` if the environment variable `ANABRANCH_SCENARIOS` is not set.
 struct Shipped(Option<PathBuf>);
 
 impl Shipped {

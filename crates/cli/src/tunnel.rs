@@ -61,7 +61,7 @@ pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
     Ok(code::OK)
 }
 
-/// The signal SIGHUP, for a thread that waits for it. Must be called before there are other threads, so that
+/// Blocks SIGHUP, so that one thread can wait for it. Must be called before there are other threads, so that
 /// none of them gets the signal.
 fn hangups() -> Option<SigSet> {
     let mut signals = SigSet::empty();
@@ -69,7 +69,7 @@ fn hangups() -> Option<SigSet> {
     signals.thread_block().is_ok().then_some(signals)
 }
 
-/// What this end does, in a few words.
+/// A short description of what this end does.
 fn summary(config: &TunnelConfig) -> String {
     let listed = |items: Vec<String>| items.join(", ");
     let does = match config.connect.is_empty() {

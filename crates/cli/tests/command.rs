@@ -51,7 +51,7 @@ fn a_run_prints_its_replica_its_seed_and_the_throughput_of_its_flow() {
     assert_eq!(scratch.call(&["run", "one.toml", "--quiet"]), (0, String::new(), String::new()));
 }
 
-/// Two named links, and one link between them and the server that both share.
+/// Two named links to a router, and one link from there to the server, which both share.
 const LINES: &str = r#"
 [[node]]
 name = "home"

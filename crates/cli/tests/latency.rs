@@ -1,4 +1,4 @@
-//! `anabranch measure --latency` over `anabranch emulate`, in network namespaces: what each queue must give.
+//! Tests `anabranch measure --latency` over `anabranch emulate`, in network namespaces, with two queues.
 //!
 //! The limits are wide, because a busy machine adds latency of its own. docs/latency.md has exact numbers.
 #![cfg(target_os = "linux")]
@@ -47,7 +47,7 @@ impl Running {
         for output in outputs {
             let sender = sender.clone();
             std::thread::spawn(move || {
-                // Reads on after the test has stopped to listen, so that the process never blocks.
+                // Reads on after the test has stopped listening, so that the process never blocks.
                 BufReader::new(output).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
             });
         }
@@ -76,7 +76,7 @@ fn within() {
     // The load may not fill the queue in each of the short phases.
     let most = path(&drop_tail, "p95_s").into_iter().fold(0.0, f64::max);
     assert!((BASE + 0.7 * QUEUE..BASE + 1.5 * QUEUE).contains(&most), "{most}: {drop_tail:#}");
-    // The probes pass a fair queue beside the load.
+    // In a fair queue the probes do not wait behind the load.
     let median = path(&fair, "p50_s").into_iter().fold(0.0, f64::max);
     assert!(median < BASE + 0.1 * QUEUE, "{median}: {fair:#}");
     let rpm = |latency: &Json| LOADED.map(|phase| latency["rpm"][phase].as_f64().expect("a number"));

@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-/// What a measurement without a key says on standard error.
+/// The warning of a measurement without a key, on standard error.
 const IN_CLEAR: &str =
     "anabranch: not encrypted: whoever is on the path can read and change it; --key encrypts SCTP\n";
 
@@ -102,7 +102,7 @@ fn verbose_prints_events_with_timestamps_to_standard_error() {
     }
 }
 
-// Nobody serves UDP port 1.
+// No process serves UDP port 1, so that a measurement over UDP would fail.
 #[cfg(target_os = "linux")]
 #[test]
 fn sctp_directly_in_ip_is_measured() {

@@ -7,7 +7,7 @@ static void subscribe(int fd, int type) {
     set(fd, SCTP_EVENT, &event, sizeof event);
 }
 
-/* Receives a notification of this type, a long one in parts; whatever comes before it is an error. */
+/* Receives a notification of this type, a long one in parts. Any other message before it is an error. */
 static ssize_t next(int fd, int type, void *what, size_t len) {
     ssize_t got = 0;
     do {
@@ -26,7 +26,8 @@ static int is_quiet(int fd) {
     return poll(&ready, 1, 200) == 0;
 }
 
-/* Data and parameters of messages that a peer refuses, and of those that an ABORT keeps from being sent. */
+/* Notifications have the data and parameters of failed messages: those to a peer that refuses the association, and
+ * those that are unsent when an ABORT ends it. */
 static void failed(void) {
     static union {
         union sctp_notification what;
@@ -96,7 +97,7 @@ static ssize_t send_with(int fd, const char *text, int type, const void *what, s
     return sendmsg(fd, &message, 0);
 }
 
-/* A lifetime that a control message gives, or the default, unless the control message has no policy. */
+/* Lifetimes come from a control message or from the default. One without a policy makes its message reliable. */
 static void lifetimes(void) {
     enum { SIZE = 300000 };
     static char data[SIZE];
@@ -125,7 +126,7 @@ static void lifetimes(void) {
     NEED(read.pr_value == 50 && read.pr_policy == SCTP_PR_SCTP_TTL);
     NEED(send(client, "2", 1, 0) == 1);
     NEED(send_with(client, "3", SCTP_PRINFO, &reliable, sizeof reliable) == 1);
-    /* Keys are those of packets: only the active one, 0, can be named. */
+    /* The stack authenticates packets, not messages: a message can only name the active key, 0. */
     uint16_t key = 0;
     NEED(send_with(client, "4", SCTP_AUTHINFO, &key, sizeof key) == 1);
     key = 9;
@@ -144,7 +145,7 @@ static void lifetimes(void) {
     NEED(is_quiet(accepted) && is_quiet(client));
 }
 
-/* Told at the subscription if nothing is outstanding, and each time that all is acknowledged. */
+/* SCTP_SENDER_DRY_EVENT comes at the subscription if nothing is outstanding, and each time all is acknowledged. */
 static void dry(void) {
     int listener = server(SOCK_STREAM), small = 20000, client = opened(SOCK_STREAM), accepted;
     union sctp_notification what;
@@ -176,7 +177,7 @@ static void remote_error(void) {
     } got;
     subscribe(listener, SCTP_REMOTE_ERROR);
     struct raw_peer peer = raw_peer(6001);
-    /* Unrecognized chunk: one of type 0x3f. */
+    /* An ERROR chunk about an unrecognized chunk of type 0x3f. */
     static const unsigned char error[] = {9, 0, 0, 12, 0, 6, 0, 8, 0x3f, 0, 0, 4};
     raw_send(&peer, error, sizeof error);
     ssize_t len = next(listener, SCTP_REMOTE_ERROR, &got, sizeof got);
@@ -233,7 +234,7 @@ static void told_key(int fd, int number, int indication) {
     NEED(what.sn_authkey_event.auth_assoc_id > 2);
 }
 
-/* The peer uses a new key; nothing that was sent with the old one is outstanding. */
+/* Notifications that the peer uses a new key, and that no outstanding chunk uses an old one. */
 static void keys(void) {
     int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), accepted;
     struct sctp_authchunk data_chunk = {.sauth_chunk = 0};
@@ -255,7 +256,7 @@ static void keys(void) {
     set(client, SCTP_AUTH_ACTIVE_KEY, &key, sizeof key);
     NEED(is_quiet(accepted));
     NEED(send(client, "y", 1, 0) == 1);
-    /* The packet tells its key before its data. */
+    /* The notification of the new key comes before the data of its packet. */
     told_key(accepted, 2, SCTP_AUTH_NEW_KEY);
     NEED(take(accepted, data, 8) == 1 && data[0] == 'y');
     key.scact_keynumber = 1;
@@ -264,7 +265,7 @@ static void keys(void) {
     NEED(is_quiet(client) && is_quiet(accepted));
 }
 
-/* A part of a message arrives early; its end comes, or the peer gives the message up. */
+/* Partial delivery: the rest of the message arrives, or the peer abandons the message. */
 static void parts(void) {
     int listener = server(SOCK_SEQPACKET), point = 0;
     unsigned char data[8000];
@@ -292,7 +293,7 @@ static void parts(void) {
     raw_data(&peer, FIRST | LAST, 2);
     NEED(take(listener, data, sizeof data) == 1000 && (last_flags & MSG_EOR));
 
-    /* Without the point a message waits for its end. */
+    /* Without a partial delivery point a message is delivered once it is complete. */
     set_int(listener, SCTP_PARTIAL_DELIVERY_POINT, 0);
     close(peer.fd);
     close(listener);

@@ -18,7 +18,8 @@ struct Program {
     started: &'static str,
     /// What works.
     works: &'static str,
-    /// Commands of bash. `$P` stands for `anabranch preload --`; the last one fails if something is missing.
+    /// Commands of bash. `$P` stands for `anabranch preload --`. The last command
+    /// fails if something is missing.
     script: &'static str,
 }
 
@@ -314,7 +315,8 @@ fn run(program: &Program) -> Result<(), String> {
     Err(format!("{}: {}\n{}", program.name, output.status, String::from_utf8_lossy(&texts)))
 }
 
-/// Two paths of 50 Mbit/s to another namespace; `$OTHER` runs a command there. One dies after 4 s.
+/// Two paths of 50 Mbit/s to another namespace; `$OTHER` runs a command there. One path fails
+/// 6 s after the client has begun.
 const TWO_PATHS: &str = "
     set -e; ip link set lo up
     unshare --net sleep 60 & sleep 0.5; OTHER=\"nsenter -t $! -n\"; trap 'kill $(jobs -p) 2> /dev/null' EXIT
@@ -330,8 +332,8 @@ const TWO_PATHS: &str = "
     timeout 30 $A preload -- iperf3 --sctp -c 10.1.0.2 -t 10 > client & client=$!
     sleep 6; ip link set a2 down; wait $client; wait $server; cat server";
 
-/// With the options that an unmodified program gets, iperf3 uses both paths at once, and goes on when one
-/// dies.
+/// With the options that an unmodified program gets, iperf3 uses both paths at
+/// once, and goes on when one fails.
 #[test]
 fn iperf3_uses_two_paths_and_survives_the_end_of_one() {
     if ["iperf3", "tc", "nsenter"].iter().any(|name| which(name).is_none()) || in_new_namespace().is_none() {
@@ -348,7 +350,7 @@ fn iperf3_uses_two_paths_and_survives_the_end_of_one() {
     let _ = std::fs::remove_dir_all(&folder);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}\n{client}\n{}", String::from_utf8_lossy(&output.stderr));
-    // The receiver's intervals of one second.
+    // The rates that the receiver prints, one for each second.
     let rate = |line: &str| line.split_once(" Mbits/sec")?.0.rsplit(' ').next()?.parse::<f64>().ok();
     let rates: Vec<f64> = text.lines().filter(|line| line.contains("sec ")).filter_map(rate).collect();
     assert!(rates.len() >= 10, "{text}");

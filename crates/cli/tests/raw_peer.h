@@ -1,4 +1,4 @@
-/* An SCTP peer made by hand, which sends what the stack never sends: SCTP in UDP from 127.0.0.2. */
+/* A minimal SCTP peer in UDP at 127.0.0.2, which sends chunks that the stack never sends. */
 
 enum { UDP_PORT = 9899, RAW_UDP_PORT = 9900, CHUNKS = 1200 };
 

@@ -11,7 +11,7 @@ static void events(int fd) {
     set(fd, SCTP_EVENTS, all, sizeof all);
 }
 
-/* A message with SCTP_SNDINFO; `to` may be null. */
+/* Sends a message with SCTP_SNDINFO; `to` may be null. */
 static ssize_t post_with(int fd, const void *data, size_t len, struct sctp_sndinfo info,
                          struct sockaddr_in *to) {
     char control[CMSG_SPACE(sizeof info)] = {0};
@@ -86,7 +86,7 @@ static void unread(void) {
     NEED(close(accepted) == 0);
     FAILS(take(client, data, 8), ECONNRESET);
 
-    /* The end of a process, and data that was read but for its last byte. */
+    /* A process ends before it has read the last byte of a message. */
     client = -1;
     pair_up(&client, &accepted);
     NEED(send(client, "xyz", 3, 0) == 3);
@@ -97,7 +97,7 @@ static void unread(void) {
     close(accepted);
     FAILS(take(client, data, 8), ECONNRESET);
 
-    /* Notifications are no data. */
+    /* Unread notifications do not count as unread data. */
     client = opened(SOCK_STREAM);
     events(client);
     pair_up(&client, &accepted);
@@ -276,7 +276,7 @@ static void linger(void) {
     double begun = seconds();
     NEED(send(client, data, 1000000, 0) == 1000000);
     NEED(send(client, data, 1000000, 0) == 1000000);
-    /* A copy in another process: the first close does not wait. */
+    /* Another process has a copy of the descriptor, so the first close does not wait. */
     if (fork() == 0) {
         double closing = seconds();
         close(client);
@@ -355,7 +355,7 @@ static void give_key(int fd, const char *text) {
     set(fd, SCTP_AUTH_ACTIVE_KEY, &active, sizeof active);
 }
 
-/* With equal keys data arrives, with different ones it does not. */
+/* With equal keys data arrives, and with different keys it does not. */
 static void keys(void) {
     for (int n = 0; n < 2; n++) {
         int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), accepted;
@@ -383,7 +383,7 @@ static void keys(void) {
     }
 }
 
-/* What poll tells of a listening socket. */
+/* poll on a listening socket. */
 static void ready(void) {
     int listener = server(SOCK_STREAM), client = opened(SOCK_STREAM);
     struct pollfd poll_of = {listener, POLLIN | POLLOUT, 0};
@@ -455,7 +455,8 @@ static void inherited(void) {
 
 static size_t length_of(int n) { return 1 + n * 37 % 2500; }
 
-/* Receives message n of `bursts`, at most `room` bytes in a call. Memory behind what was received stays. */
+/* Receives message n of `bursts`, at most `room` bytes in a call. The memory behind the received bytes must not
+ * change. */
 static void expect(int fd, int n, size_t room) {
     static unsigned char data[70000];
     for (size_t got = 0; got < length_of(n);) {
@@ -561,7 +562,7 @@ static void thresholds(void) {
     NEED(first.spt_pathpfthld == 0xffff);
 }
 
-/* A program is told of a path that is potentially failed, or may not even ask. */
+/* With TELL a program gets notifications of potentially failed paths; with HIDE it cannot read their state. */
 static void exposed(void) {
     enum { HIDE = 1, TELL = 2 };
     int client = opened(SOCK_STREAM), listener = opened(SOCK_STREAM), accepted;
@@ -630,7 +631,7 @@ static void lifetimes(void) {
     FAILS(getsockopt(client, IPPROTO_SCTP, SCTP_PR_STREAM_STATUS, &one, &len), EINVAL);
 }
 
-/* What was queued while the peer did not read comes in the order of priorities. */
+/* Messages that were queued while the peer did not read arrive in the order of their priorities. */
 static void scheduler(void) {
     int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), small = 65536, accepted;
     struct sctp_assoc_value by_priority = {.assoc_value = SCTP_SS_PRIO}, wrong = {.assoc_value = 5};
@@ -683,7 +684,7 @@ static void everyone(void) {
     NEED(take(accepted, data, 8) == 3 && !memcmp(data, "one", 3));
 }
 
-/* Nobody is at UDP port 9; the host process is at 9899. */
+/* No process uses UDP port 9; the host process uses 9899. */
 static void udp_port(void) {
     int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM);
     struct sctp_udpencaps peer = {.sue_port = htons(9)};
@@ -697,7 +698,7 @@ static void udp_port(void) {
     peer.sue_port = 0;
     NEED(getsockopt(client, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, &len) == 0);
     NEED(len == sizeof peer && peer.sue_port == htons(9899));
-    /* The carrier is UDP. */
+    /* The host process uses UDP, so it refuses port 0, which means plain IP. */
     peer.sue_port = 0;
     FAILS(setsockopt(client, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, sizeof peer), EINVAL);
     close(listener);

@@ -1,4 +1,4 @@
-/* What all checks of SCTP sockets use. Each check is a command; exit code 0: all is as expected. */
+/* Functions for all checks of SCTP sockets. Each check is a command; exit code 0 means that it has passed. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

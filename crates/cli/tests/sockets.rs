@@ -1,5 +1,5 @@
-//! The socket calls of sockets.c and notifications.c by the preloaded library, each check in a network
-//! namespace of its own.
+//! Runs the checks of sockets.c and notifications.c with the preloaded library, each in
+//! a network namespace of its own.
 #![cfg(target_os = "linux")]
 
 #[path = "../../io/tests/common/namespace.rs"]
@@ -36,7 +36,7 @@ accepted = listener.accept()[0]; client.send(b'x' * 5000); assert accepted.recv(
     assert!(told.contains("5001"), "{told}");
 }
 
-/// nftables marks packets as a router does whose queue grows.
+/// nftables marks packets, as a router with a growing queue does.
 #[test]
 fn a_program_that_turns_ecn_on_answers_marks() {
     if ["python3", "nft", "tshark"].iter().any(|name| which(name).is_none()) || in_new_namespace().is_none() {
@@ -61,12 +61,12 @@ for port, on in (5001, 0), (5002, 1):
             tshark -r $0 -Y \"sctp.port == $port && sctp.chunk_type == $chunk\" 2> /dev/null | wc -l
         done; done";
     let told = captured("ecn", script, code);
-    // ECNE and CWR, of the association without ECN and of that with it.
+    // Numbers of ECNE and CWR chunks: first of the association without ECN, then of the one with ECN.
     let chunks: Vec<u32> = told.lines().map(|line| line.trim().parse().expect("a number")).collect();
     assert!(chunks[..2] == [0, 0] && chunks[2] > 0 && chunks[3] > 0, "{chunks:?}");
 }
 
-/// What counts are the capabilities of the program, not those of the host process.
+/// The capabilities of the program decide, not those of the host process.
 #[test]
 fn ports_below_1024_need_a_capability() {
     if ["python3", "setpriv"].iter().any(|name| which(name).is_none()) || in_new_namespace().is_none() {
@@ -85,7 +85,8 @@ for port in 1023, 1024:
     assert_eq!(lines, ["1023 bound", "1024 bound", "1023 refused", "1024 bound"]);
 }
 
-/// Another user cannot open the socket of a host process, and is sent away if its file lets everybody in.
+/// Another user cannot open the socket of a host process. If the permissions of the file allow it, the host
+/// process closes the connection.
 #[test]
 fn a_host_process_serves_only_programs_of_its_user() {
     let root = std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);

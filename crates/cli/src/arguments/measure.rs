@@ -59,7 +59,7 @@ fn both() -> Vec<Arg> {
     ]
 }
 
-/// Options that choose other flows or times than those of `--latency`.
+/// Options that `--latency` excludes, because they choose other flows or times.
 const NOT_WITH_LATENCY: [&str; 13] = [
     "server",
     "bytes",

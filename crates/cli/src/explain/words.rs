@@ -11,7 +11,7 @@ use units::ByteCount;
 pub(super) struct Subject<'a> {
     pub(super) name: &'a str,
     pub(super) back: bool,
-    /// Options of the sender; none if only results are available and not the scenario.
+    /// Options of the sender; `None` if only results are available and not the scenario.
     pub(super) facts: Option<Facts<'a>>,
     pub(super) found: &'a Diagnosis,
     /// Names of the paths of all flows.
@@ -19,7 +19,7 @@ pub(super) struct Subject<'a> {
     pub(super) tried: &'a [Tried],
 }
 
-/// Shares, and gains of changes, below this value are not mentioned.
+/// Smallest share of the time, and smallest gain of a change, that a sentence mentions.
 pub(super) const WORTH: f64 = 0.05;
 
 /// Options of both ends that the sentences name.
@@ -197,14 +197,14 @@ impl Subject<'_> {
     }
 }
 
-/// Throughput divided by the rate of a link from which the link counts as full: headers take a few percent.
+/// Ratio of throughput to rate from which a link counts as full. Headers take a few percent of the rate.
 const FULL: f64 = 0.9;
 
 /// A change that was run.
 pub(super) struct Tried {
     pub(super) kind: Kind,
     pub(super) change: String,
-    /// As [`Alternative::without`].
+    /// Options of the scenario that the change replaces.
     pub(super) without: Vec<&'static str>,
     /// Name of the path that is used alone.
     pub(super) path: Option<String>,

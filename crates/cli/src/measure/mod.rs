@@ -111,7 +111,7 @@ fn client(chosen: &ArgMatches, host: &str) -> Result<i32, Failure> {
     }
 }
 
-/// Says on standard error what is not encrypted.
+/// Prints to standard error which connections are not encrypted.
 fn tell_encryption(chosen: &ArgMatches) {
     match chosen.contains_id("key") {
         _ if chosen.get_flag("quiet") => {}

@@ -32,7 +32,7 @@ pub fn server(chosen: &ArgMatches) -> Result<ServerOptions, Failure> {
         locals: locals(chosen)?,
         port: port(chosen, "port"),
         udp_port: port(chosen, "udp-port"),
-        // Each client is answered in its way.
+        // The server answers each client by the carrier that this client uses.
         carrier: if chosen_carrier(chosen) == Carrier::Ip { Carrier::Both } else { Carrier::Udp },
         config: config(chosen, 1)?,
         one: chosen.get_flag("one-off"),

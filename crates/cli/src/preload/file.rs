@@ -1,4 +1,4 @@
-//! Programs and folders that cannot be used.
+//! Finds the program to run, and the reasons why a preloaded library cannot reach it.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -23,7 +23,7 @@ fn user() -> u32 {
     std::fs::metadata("/proc/self").map_or(0, |data| data.uid())
 }
 
-/// Finds the reasons why a preloaded library does not reach a program.
+/// Returns the reason as an error if a preloaded library cannot reach a program.
 pub fn check(program: &Path) -> Result<(), String> {
     let name = program.display();
     let special = program.metadata().is_ok_and(|data| data.mode() & 0o6000 != 0);
@@ -36,7 +36,7 @@ pub fn check(program: &Path) -> Result<(), String> {
     }
 }
 
-/// True if an ELF file of 64 bits names no dynamic linker; none if it is another file.
+/// True if an ELF file of 64 bits names no dynamic linker; `None` if it is another kind of file.
 fn is_static(program: &Path) -> Option<bool> {
     const INTERPRETER: u32 = 3;
     let mut bytes = Vec::new();

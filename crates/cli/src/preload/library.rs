@@ -27,7 +27,7 @@ pub fn find() -> Result<PathBuf, Failure> {
     }
 }
 
-/// The dynamic linker separates libraries by spaces and colons.
+/// True if a path has a space or a colon, at which the dynamic linker would split it.
 fn has_separator(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().iter().any(|byte| matches!(byte, b' ' | b':'))
 }

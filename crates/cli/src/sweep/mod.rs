@@ -232,7 +232,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// Throughput of one flow, or the latency that one probe says is added, in one combination.
+/// The mean throughput of a flow, or the mean latency that a probe shows as added, in one combination.
 struct Mean {
     variant: usize,
     flow: String,
@@ -363,7 +363,7 @@ fn readable(
     text + &format!("\n{}\n{}\n", report.scalars.display(), report.series.display())
 }
 
-/// A table with a line for each mean: its parameters, and the cells that `cells` makes of it.
+/// A table with a line for each mean: its parameters, and its cells, which `cells` returns.
 fn table(sweep: &Sweep, means: &[Mean], head: &[&str], cells: impl Fn(&Mean) -> Vec<String>) -> String {
     let axes = sweep.axes().iter().map(|axis| axis.name.clone());
     let mut rows = vec![axes.chain(head.iter().map(|&name| name.to_owned())).collect()];

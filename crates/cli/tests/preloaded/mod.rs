@@ -7,7 +7,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Builds the library, which lies beside the command then.
+/// Builds the library into the folder of the command.
 pub fn build_library() {
     let built = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--offline", "-p", "anabranch-preload"])
