@@ -59,7 +59,8 @@ fn channel(channel: &ChannelSpec) -> Value {
     })
 }
 
-/// Capacity of the queue; none if the queue normally drops packets for another reason before it is full.
+/// Capacity of the queue; `None` if it has no limit, or usually drops packets for
+/// another reason before it is full.
 fn room(channel: &ChannelSpec, rate: Option<u64>) -> Option<Value> {
     match &channel.queue {
         QueueSpec::DropTail(Room::Packets(u64::MAX)) => None,

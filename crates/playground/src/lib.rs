@@ -46,7 +46,7 @@ impl Playground {
         self.description.clone()
     }
 
-    /// When the last flow is planned to stop, in seconds.
+    /// Time at which the last flow is planned to stop, in seconds.
     pub fn planned_end(&self) -> f64 {
         self.simulation.planned_end().as_secs_f64()
     }
