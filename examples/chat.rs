@@ -5,8 +5,8 @@
 //! chat client NAME SERVER[,SERVER...]     then lines such as `3 hello` on the standard input
 //! ```
 //!
-//! Both use UDP port 9899, and the server SCTP port 5022. Stream 0 carries notices about guests who come and
-//! go; the other streams are rooms.
+//! The server uses UDP port 9899 and SCTP port 5022; a client uses any free ports. Stream 0 carries notices
+//! about guests who come and go; the other streams are rooms.
 
 use anabranch_tokio::{Connection, Endpoint, Listener, Message, Received, StreamId};
 use std::collections::BTreeMap;
@@ -30,7 +30,8 @@ impl Guests {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Sends a text to all other guests. A guest who reads too slowly misses it, and delays nobody.
+    /// Sends a text to all other guests. A guest who reads too slowly misses the text,
+    /// and does not delay the others.
     fn tell(&self, from: &str, stream: StreamId, text: &str) {
         self.with(|guests| {
             for (_, guest) in guests.iter().filter(|(name, _)| *name != from) {
@@ -70,7 +71,7 @@ async fn host(guests: Guests, connection: Connection) {
     guests.tell(&name, LOBBY, "is gone");
 }
 
-/// Enters under a name.
+/// Sends the name of a guest as the first message.
 async fn enter(connection: &Connection, name: &str) -> Result<()> {
     Ok(connection.send(Message::from(name.to_owned()).stream(LOBBY)).await?)
 }
@@ -82,7 +83,7 @@ async fn say(connection: &Connection, line: &str) -> Result<()> {
 }
 
 async fn chat(connection: Connection) -> Result<()> {
-    // The lobby has a separate reader; all rooms share another reader.
+    // `lobby` reads the notices only; `connection.recv` reads the messages of all rooms.
     let mut lobby = connection.read_stream(LOBBY);
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     loop {

@@ -5,7 +5,7 @@
 //! echo client SERVER[,SERVER...] TEXT...
 //! ```
 //!
-//! Both use UDP port 9899, and the server SCTP port 7.
+//! The server uses UDP port 9899 and SCTP port 7; the client uses any free ports.
 
 use anabranch_io::blocking::{Connection, Endpoint, Listener};
 use anabranch_io::{Message, Peer};

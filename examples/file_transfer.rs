@@ -5,8 +5,9 @@
 //! file_transfer send FILE SERVER[,SERVER...] [LOCAL...]
 //! ```
 //!
-//! Both use UDP port 9899, and the receiver SCTP port 5021. A file is sent as one message, `length name`, and
-//! a second message of any length with the content. The receiver answers with the number of bytes written.
+//! The receiver uses UDP port 9899 and SCTP port 5021; the sender uses any free ports. A file is sent as one
+//! message, `length name`, and a second message of any length with the content. The receiver answers with the
+//! number of bytes written.
 
 use anabranch_tokio::{Connection, Endpoint, MessageWriter, StreamId};
 use std::error::Error;

@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let thirds = ControlFactory::new("thirds", move |setup| {
         Box::new(LossBased::new(Thirds { losses: counter.clone() }, setup))
     });
-    // All messages are given at once.
+    // The program gives all messages to the endpoint at once.
     let send_buffer = BufferSize::fixed(TOTAL as u64);
     let config = Config { congestion_control: thirds.into(), send_buffer, ..Config::recommended() };
     // Every 40th packet is lost if it is sent to the server's address in the network 10.1.

@@ -37,7 +37,7 @@ static void start(int udp_port, int remote_udp_port) {
     }
 }
 
-/* Tells of associations and of the stream of each message, and sends messages at once. */
+/* Subscribes to changes of associations and to the stream of each message; messages are sent without delay. */
 static void subscribe(int fd) {
     struct sctp_event event;
     int on = 1;

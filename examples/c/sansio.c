@@ -62,7 +62,7 @@ static anb_ep *make(int side) {
     return ep;
 }
 
-/* Takes all packets that an endpoint sends, and loses every twentieth or so. */
+/* Takes all packets that an endpoint sends, and loses about one of twenty. */
 static void drain(int side) {
     Queue *queue = &queues[1 - side];
     for (;;) {

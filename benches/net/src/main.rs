@@ -1,4 +1,4 @@
-//! User bytes per second of CPU time, both ends together, over loopback: the stack beside its rivals, in turn.
+//! Compares the stack with its rivals: user bytes per second of CPU time, both ends together, over loopback.
 //!
 //! `make bench-net`, or `anabranch-bench-net --rivals sctp-64k,tcp --rounds 3`.
 #![forbid(unsafe_code)]

@@ -5,7 +5,8 @@ use crate::rivals::Rival;
 use std::error::Error;
 use std::fs;
 
-/// Runs all rivals in turn for several rounds. Prints medians, and ratios to the ceiling of the same round.
+/// Runs all rivals in turn for several rounds. Prints medians, and ratios to the
+/// ceiling (UDP) of the same round.
 pub fn compare(rivals: &[Rival], rounds: usize, seconds: f64) -> Result<(), Box<dyn Error>> {
     print_machine();
     let mut outcomes: Vec<Vec<Outcome>> = vec![Vec::new(); rivals.len()];

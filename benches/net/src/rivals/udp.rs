@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 const DATAGRAM: usize = 1440;
 const TRAIN: usize = 44 * DATAGRAM;
-/// Largest number of unanswered bytes. Fits the receive buffer with the kernel's overhead per datagram.
+/// Largest number of unanswered bytes. With the kernel's overhead for each
+/// datagram, they fit the receive buffer.
 const WINDOW: u64 = 1 << 20;
 
 fn socket() -> Result<(UdpSocket, UdpSocketState)> {
@@ -81,7 +82,8 @@ impl Connected {
         let mut answer = [0; 8];
         match self.socket.recv(&mut answer) {
             Ok(8) => self.answered = u64::from_be_bytes(answer),
-            // Datagrams were lost. Without this line, the window would stay closed.
+            // Datagrams were lost. Their bytes count as answered, because the
+            // window would otherwise stay closed.
             _ => self.answered = self.sent,
         }
     }

@@ -4,7 +4,7 @@ use super::Result;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Error text: the ends of this rival do not run in this program.
+/// The error if this program is asked to run an end of this rival.
 pub const ELSEWHERE: &str = "usrsctp runs in a program of its own";
 
 /// Compiles the program, unless it exists.
