@@ -85,7 +85,7 @@ impl Drop for Server {
     }
 }
 
-/// What a process has used.
+/// Resources that a process has used.
 struct Used {
     memory_kib: f64,
     threads: f64,

@@ -11,12 +11,13 @@
 //! begin   c = min(β c, max(0.9 f b/s, c/4)), the end of slow start     if s > b + T for two samples s in a row
 //! ```
 //!
-//! y is the rate at which bytes were acknowledged in the round trip, f the bytes in flight. These terms empty
-//! the queue and a little more, so that b becomes the round-trip time without a queue. CUBIC treats each cut
-//! as a mark (ECN). HyStart++ needs eight samples in a round trip, which narrow uplinks do not give. If other
-//! flows fill the queue, cuts are in vain and would leave the uplink to them: after 6 in a row only losses
-//! count for 10 s. Then low delays beside flows outside the tunnel are not possible. After 15 s without a
-//! cut, the window is halved for about a round trip, because the queue may be our own, and included in b.
+//! y is the rate at which bytes were acknowledged in the round trip, f the bytes in flight. The terms with
+//! 0.9 empty the queue and a little more, so that b becomes the round-trip time without a queue. CUBIC treats
+//! each cut as an ECN mark. HyStart++ alone would not end slow start in time: it needs eight samples in a
+//! round trip, and narrow uplinks give fewer. If other flows fill the queue, cuts do not shorten it, but
+//! leave the uplink to these flows. So after 6 cuts in a row only losses count for 10 s, and the delay is as
+//! high as the other flows make it. After 15 s without a cut, the window is halved for about a round trip,
+//! because b may include the delay of a queue that the tunnel itself fills.
 
 use cc::{
     Algorithm, CongestionControl, CongestionWindow, ControlFactory, Knobs, LossKind, PathAck, PathView,
@@ -169,7 +170,7 @@ impl CongestionControl for Calm {
             if self.paths[p].holds && path.window.ssthresh.is_some() {
                 w[p].cwnd = w[p].cwnd.min(path.window.cwnd);
             } else if held {
-                // Time in which the window did not grow does not count for CUBIC.
+                // CUBIC must not count the time in which the window did not grow.
                 self.control.on_idle(now, before, p, &mut w.to_vec());
             }
             let Some(cut) = cut else { continue };

@@ -119,8 +119,8 @@ fn is_socket(file: &Path) -> bool {
     fs::symlink_metadata(file).is_ok_and(|metadata| metadata.file_type().is_socket())
 }
 
-/// The latest counters of the sockets, which all peers share. To read them costs time for each socket of the
-/// host.
+/// The latest counters of the sockets, which all peers share. Reading them takes
+/// time for each socket of the host.
 #[derive(Debug, Default)]
 pub(crate) struct SocketCounters(Mutex<Option<(Clock, EndpointStats)>>);
 

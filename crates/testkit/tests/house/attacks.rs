@@ -1,4 +1,4 @@
-//! Tests that each test that docs/security.md names exists.
+//! Checks that each test named in docs/security.md exists.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -145,8 +145,9 @@ impl<P: Speaker> Meeting<P> {
         }
     }
 
-    /// Ends the association from one side. Asserts that both sides end it gracefully. Checks the capture,
-    /// which must contain chunks of these types.
+    /// Ends the association from one side. Asserts that one side ends it gracefully, and the
+    /// other one gracefully or by an ABORT without a cause. Checks the capture, which must
+    /// contain chunks of these types.
     pub fn finish(mut self, closer: Opener, name: &str, chunks: &[u8]) {
         let now = self.now();
         self.closing = true;

@@ -30,7 +30,7 @@ fn exchange<P: Extended>(meeting: &mut Meeting<P>) {
     });
 }
 
-/// Number of events about a reset of our streams in one direction.
+/// Number of events about a performed reset: of the peer's stream if `of_peer` is true, otherwise of ours.
 fn resets<P: Extended>(meeting: &Meeting<P>, of_peer: bool) -> usize {
     let is_reset = |event: &&Event| {
         let done = ResetResult::Performed;

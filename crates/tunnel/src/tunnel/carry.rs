@@ -376,7 +376,7 @@ impl Shared {
             let (length, left) = (packet.len(), left(self.now(), since));
             let urgent_message = |packet| urgent_message(packet).reliability(left);
             let paths = match self.redundant {
-                // The association copies them.
+                // The association itself sends copies on all paths.
                 Redundant::Everything => None,
                 _ => fastest.paths(self.now(), connection),
             };

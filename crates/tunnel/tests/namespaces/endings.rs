@@ -78,7 +78,7 @@ fn a_device_made_before_keeps_its_addresses_and_routes_while_no_tunnel_runs() {
     );
 }
 
-/// Adds lines to the description of an end.
+/// Adds lines to the configuration file of an end.
 fn add_to_config(end: &str, lines: &str) {
     let file = folder().join(end);
     let text = fs::read_to_string(&file).expect("is ours");

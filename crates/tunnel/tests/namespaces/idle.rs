@@ -24,7 +24,7 @@ fn while_no_packets_pass(name: &'static str) {
     world.silence_kernels();
     write_configs();
     let [_here, _there, _echo] = start_both(&world);
-    // By then path MTU discovery has ended.
+    // After this time path MTU discovery has ended.
     thread::sleep(Duration::from_secs(15));
     let idle = count(40);
     println!("{idle} bytes in 40 s while idle");

@@ -65,7 +65,7 @@ fn over_a_metered_link(name: &'static str) {
     await_active(1);
     let status = ask(&folder().join("here.sock")).expect("is connected");
     assert!(render(&status).contains(" cost "), "{}", render(&status));
-    // By then path MTU discovery has ended.
+    // After this time path MTU discovery has ended.
     thread::sleep(Duration::from_secs(5));
 
     let (bytes, packets) = (link_bytes(1), metered_packets());

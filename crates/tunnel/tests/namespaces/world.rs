@@ -59,7 +59,7 @@ pub fn folder() -> PathBuf {
     std::env::var_os(FOLDER).expect("is set").into()
 }
 
-/// Ends the process when it is dropped.
+/// A process that is killed when this value is dropped.
 pub struct Running(Child);
 
 impl Running {
@@ -138,8 +138,8 @@ fn try_sh(line: &str) -> bool {
     Command::new(program).args(arguments.split(' ')).status().expect("it runs").success()
 }
 
-/// Two network namespaces. The client has that of this process. The server has another one, with the
-/// additional address 10.9.9.9.
+/// Two network namespaces. The client is in the namespace of this process. The server is in another one, and
+/// has the additional address 10.9.9.9.
 pub struct World {
     name: &'static str,
     server: Running,
@@ -220,7 +220,7 @@ impl World {
         try_sh(&format!("{nat}nft -f {}", rules.display()))
     }
 
-    /// Sets the rates of a link, so that one link alone is not enough, and the route to the server.
+    /// Limits the rate of a link, so that the tunnel needs both links, and sets the route to the server.
     fn finish_link(&self, link: u8) {
         for (prefix, side) in [(String::new(), "here"), (self.server.enter(), "there")] {
             sh(&format!("{prefix}tc qdisc add dev {side}{link} root {RATE}"));
