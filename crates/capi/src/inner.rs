@@ -23,7 +23,7 @@ pub(crate) const ADDRESSES: usize = 64;
 /// (`rfc6335#section-6`).
 const DYNAMIC_PORTS: (u16, u16) = (49_152, 16_384);
 
-/// An endpoint, and what its calls need beside it.
+/// An endpoint, and the other state that its calls need.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) endpoint: Endpoint,
@@ -326,7 +326,7 @@ impl Inner {
 
 /// The number of an association for the caller. 0 means no association.
 pub(crate) fn number(id: AssocId) -> u32 {
-    // Only after 2^32 associations is the number 0.
+    // The number is 0 only for the last of 2^32 associations.
     id.0.wrapping_add(1)
 }
 

@@ -199,7 +199,7 @@ impl Space {
 mod tests {
     use super::*;
 
-    /// A struct whose first version had three fields.
+    /// A struct whose first version had only the first two fields.
     #[repr(C)]
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Grown {

@@ -75,7 +75,7 @@ fn address_len(family: libc::sa_family_t) -> Option<usize> {
     }
 }
 
-/// Binds to more addresses (flags 1), or gives addresses up (flags 2).
+/// Adds addresses to a socket (flags 1), or removes them (flags 2).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anb_bindx(
     fd: c_int,
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn anb_connectx(
     }
 }
 
-/// Gives an association of a one-to-many socket a descriptor of its own.
+/// Moves an association of a one-to-many socket to a new socket. Returns its descriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anb_peeloff(fd: c_int, id: i32) -> c_int {
     let mut argument = [id, -1];
@@ -127,7 +127,8 @@ pub unsafe extern "C" fn anb_peeloff(fd: c_int, id: i32) -> c_int {
     unsafe { client::getsockopt(fd, SCTP, name, argument.as_mut_ptr().cast(), &raw mut len) }
 }
 
-/// Packed addresses of an association, which [`anb_freeaddrs`] frees. Returns how many.
+/// Writes a pointer to packed addresses of an association, which
+/// [`anb_freeaddrs`] frees. Returns their number.
 unsafe fn addresses_of(fd: c_int, id: i32, name: c_int, addresses: *mut *mut sockaddr) -> c_int {
     const HEAD: usize = 8;
     const ROOM: usize = 4096;

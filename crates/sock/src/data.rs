@@ -68,8 +68,7 @@ impl Server {
                                 return;
                             }
                         }
-                        // A ballast needs no more than this removal from the pair.
-                        // Records of other kinds are dropped.
+                        // A ballast is only removed from the pair. Records of other kinds are dropped.
                         _ => {}
                     }
                 }

@@ -55,8 +55,8 @@ impl Server {
         Ok(path_info(number, &path, association.peer_port, mapped))
     }
 
-    /// `SCTP_REMOTE_UDP_ENCAPS_PORT`: of an address, of the primary path, or of later associations; 0: that
-    /// of the host process.
+    /// `SCTP_REMOTE_UDP_ENCAPS_PORT`: the port of an address, of the primary path, or of later associations;
+    /// 0 means that of the host process.
     pub(crate) fn remote_udp_port(&self, key: usize, given: &[u8]) -> Result<Vec<u8>, Errno> {
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
         let place = given.get(8..136).ok_or(Errno::EINVAL)?;
