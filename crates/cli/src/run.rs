@@ -160,7 +160,7 @@ fn flows(scenario: &Scenario, output: &RunOutput) -> String {
     show::table(&rows)
 }
 
-/// A line for each probe of latency, and one for each named window in which it is loaded.
+/// A line for each probe of latency in the whole run, and one in each named window except the idle one.
 fn latency(scalars: &[Scalar]) -> String {
     const HEAD: [&str; 9] = ["latency", "window", "idle p50", "p50", "p95", "p99", "lost", "added", "grade"];
     let mut rows = vec![HEAD.map(str::to_owned).to_vec()];

@@ -124,8 +124,8 @@ fn what_cannot_be_explained_is_refused_with_the_reason() {
     }
 }
 
-/// A classic capture of raw IP: INIT, INIT ACK, COOKIE ECHO, COOKIE ACK, then ABORT with a User-Initiated
-/// Abort.
+/// A classic capture of raw IP: INIT, INIT ACK, COOKIE ECHO, COOKIE ACK, then ABORT with the cause
+/// User-Initiated Abort.
 fn aborted() -> Vec<u8> {
     let mut file: Vec<u8> =
         [0xa1b2_c3d4u32, 0x0004_0002, 0, 0, 65_535, 101].into_iter().flat_map(u32::to_le_bytes).collect();

@@ -32,7 +32,7 @@ fn each_queue_gives_its_latency_under_load() {
     }
 }
 
-/// A process that is killed at the end.
+/// A process that gets SIGTERM when this value is dropped.
 struct Running(Child);
 
 impl Running {

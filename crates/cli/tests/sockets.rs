@@ -109,7 +109,7 @@ except PermissionError: print('refused')";
     let mut bash = Command::new("bash");
     bash.args(["-c", script]).arg(folder.join("s")).arg(hello).env("A", env!("CARGO_BIN_EXE_anabranch"));
     let output = bash.output().expect("bash runs");
-    // A folder that stays does no harm.
+    // If the folder cannot be removed, it does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     let told = String::from_utf8_lossy(&output.stdout);
     let lines: Vec<&str> = told.lines().collect();
@@ -126,7 +126,7 @@ fn captured(name: &str, script: &str, code: &str) -> String {
     let output = bash.output().expect("bash runs");
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
-    // A folder that stays does no harm.
+    // If the folder cannot be removed, it does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     told
 }
@@ -184,7 +184,7 @@ fn check(name: &str) {
             (!output.status.success()).then(|| format!("{check}: {}\n{told}", output.status))
         })
         .collect();
-    // A folder that stays does no harm.
+    // If the folder cannot be removed, it does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     assert!(!names.is_empty() && failed.is_empty(), "{}", failed.join("\n"));
 }

@@ -9,7 +9,7 @@ use transport::Transmit;
 pub(crate) const LANES: usize = 16;
 /// Number of the latest packets of a lane whose quote in an ICMP message is accepted.
 const RECENT: u64 = 1024;
-/// Bits of a counter below the number of its lane.
+/// Number of low bits of a counter that count packets. The lane is in the bits above.
 const BITS: u32 = 56;
 
 /// The lanes on which a session sends.

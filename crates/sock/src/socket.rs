@@ -39,7 +39,7 @@ pub struct Socket {
     pub finished: bool,
 }
 
-/// The state of a socket, mostly of a one-to-one socket.
+/// The state of a socket. A one-to-many socket that has connected is `Idle` again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Idle,

@@ -79,13 +79,13 @@ pub(super) fn explain(chosen: &ArgMatches, file: &str, opened: Opened) -> Result
     Ok(code::OK)
 }
 
-/// One line on the parts of a capture that were not decoded; none if everything was decoded.
+/// One line on the parts of a capture that were not decoded; `None` if everything was decoded.
 fn not_decoded(report: &CaptureReport) -> Option<String> {
     let parts: Vec<String> = report.not_decoded.iter().map(|(why, times)| format!("{times} {why}")).collect();
     (!parts.is_empty()).then(|| format!("left out: {}", parts.join("; ")))
 }
 
-/// User bytes per time of a direction, in bit/s; none if the time is too short for a rate.
+/// User bytes per time of a direction, in bit/s; `None` if the time is too short for a rate.
 fn rate(bytes: u64, direction: &DirectionReport) -> Option<f64> {
     direction.has_rate().then(|| 8.0 * bytes as f64 / direction.time.as_secs_f64())
 }

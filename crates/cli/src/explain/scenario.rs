@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use transport::Limit;
 
-/// Share of the time limited by the application above which no change but more data can help a flow.
+/// If the application limits a flow for more than this share of the time, only more data can help.
 const IDLE: f64 = 0.9;
 
 /// Explains the run of a scenario.

@@ -134,7 +134,7 @@ pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure>
     })
 }
 
-/// The phases of a measurement of latency, if latency is to be measured.
+/// The phases of `--latency`; `None` without this option.
 fn latency(chosen: &ArgMatches) -> Result<Option<LatencyPlan>, Failure> {
     if !chosen.get_flag("latency") {
         return Ok(None);
