@@ -501,7 +501,7 @@ fn a_second_caller_is_sent_away() {
     let shared = Shared(new(1));
     let shared = &shared;
     let (done, refused) = (&AtomicU32::new(0), &AtomicU32::new(0));
-    // Both threads make calls that take some time, until two have met.
+    // Both threads make calls that take some time, until two calls overlap.
     let calls = move || {
         let (name, value) = (c("max_burst"), c("5"));
         for _ in 0..200_000 {

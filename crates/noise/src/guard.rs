@@ -31,8 +31,9 @@ const NAMESAKES: usize = 8;
 /// Encrypts and authenticates all datagrams between this end and its peers.
 pub struct Noise {
     common: Common,
-    /// Key of the MACs of handshake messages to this end; `cookies`: of the cookie replies of this end.
+    /// Key of the MACs of handshake messages to this end.
     macs: MacKey,
+    /// Key of the cookie replies of this end.
     cookies: MacKey,
     /// Peers by the number of their channel. Numbers are not used again.
     peers: BTreeMap<u32, Peer>,
@@ -321,7 +322,7 @@ impl Noise {
     /// Handles a datagram. Returns the number of the peer if it was authentic, with the packet in `out`.
     fn handle(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> Option<u32> {
         let from = datagram.src;
-        // The head of a datagram from a socket is the whole datagram: its zeros are stored, too.
+        // `head` is the whole datagram, because all bytes from a socket are stored.
         match wire::parse(datagram.bytes.head)? {
             Parsed::Data { receiver, counter, ciphertext } => {
                 let number = *self.common.indices.get(&receiver)?;

@@ -51,8 +51,9 @@ pub(crate) const CURVES: u64 = 6;
 pub(crate) struct Peer {
     pub(crate) key: PublicKey,
     psk: Secret,
-    /// Key of the MACs of handshake messages to the peer; `cookies`: of the cookie replies of the peer.
+    /// Key of the MACs of handshake messages to the peer.
     macs: MacKey,
+    /// Key of the cookie replies of the peer.
     cookies: MacKey,
     /// The suite of the next initiation.
     suite: Suite,
@@ -73,7 +74,7 @@ pub(crate) struct Peer {
     unanswered: Option<Unanswered>,
     /// Time of the last authentic packet.
     pub(crate) heard: Instant,
-    /// Time at which the source of an authentic packet was last told to the limits of handshakes.
+    /// Time at which the limits of handshakes were last told the source of an authentic packet.
     noted: Option<Instant>,
     /// True if the peer is in the list of this end, so that only its revocation removes it.
     pub(crate) is_listed: bool,
@@ -110,9 +111,10 @@ struct Pace {
 /// The state of a peer that the guard holds in its tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
-    /// Indices by which the peer names sessions, and the handshake that this end began.
+    /// Indices that this end chose for its sessions and for the handshake that it began. The
+    /// peer puts them in its messages.
     pub(crate) indices: [Option<u32>; 5],
-    /// Index by which this end names the current session to the peer.
+    /// Index that the peer chose for the current session.
     pub(crate) remote: Option<u32>,
     /// Time of the next call of [`Peer::on_timer`].
     pub(crate) deadline: Option<Instant>,

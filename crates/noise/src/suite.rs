@@ -43,7 +43,8 @@ impl Suite {
         }
     }
 
-    /// The weight of a packet of this length: 1, or 2^28 / 2^23 = 32 for a packet of more than 2048 bytes.
+    /// What a packet of this length adds to these sums: 1, or 2^28 / 2^23 = 32 for a
+    /// packet of more than 2048 bytes.
     pub(crate) fn weight(length: usize) -> u64 {
         if length <= 2048 { 1 } else { 32 }
     }

@@ -32,9 +32,10 @@ pub struct Pair {
     data: bool,
     /// The program closed the pair before it had read all records.
     reset: bool,
-    /// Several messages may be one record. The program's processes must not read the pair at the same time.
+    /// One record may hold several messages. Then the processes of the program must not
+    /// read the pair at the same time.
     packs: bool,
-    /// The header of the last record told the length of the message after it.
+    /// The last record that was written also told the length of the next message.
     announced: bool,
 }
 

@@ -125,7 +125,7 @@ fn is_socket(file: &Path) -> bool {
 pub(crate) struct SocketCounters(Mutex<Option<(Clock, EndpointStats)>>);
 
 impl SocketCounters {
-    /// Age up to which the counters are used: less than the time between two snapshots of a peer.
+    /// Younger counters are used again. This is less than the time between two snapshots of a peer.
     const FRESH: Duration = Duration::from_millis(500);
 
     fn read(&self, endpoint: &Endpoint) -> (Clock, EndpointStats) {
