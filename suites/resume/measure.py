@@ -1,4 +1,4 @@
-"""What `resume = "return"` changes over random topologies, for docs/resume.md.
+"""What `resume = "return"` of the recommended options changes over random topologies, for docs/resume.md.
 
     python suites/resume/measure.py --seed 31001 --seeds 3 --outages 60 --others 20
 
@@ -23,7 +23,7 @@ from anabranch.suites.bonding.measure import RECOMMENDED
 from anabranch.suites.running import Runner, Running
 
 REPLICAS = 3
-RETURN = "return"
+OFF = "off"
 
 
 def draws(seed: int, fails: bool) -> Iterator[Draw]:
@@ -34,14 +34,14 @@ def draws(seed: int, fails: bool) -> Iterator[Draw]:
 def measure(one: Draw, out: Path) -> tuple[float, float, bool]:
     """The logarithm of the ratio of throughputs, the change of the longest stall in seconds, whether all is equal."""
     made = dict(random_draws.scenarios(one, [RECOMMENDED]))["together"]
-    made["sctp"] = made["sctp"] | {RETURN: made["sctp"][RECOMMENDED] | {"resume": RETURN}}
-    made["flow"] = [made["flow"][0] | {"sctp": {"name": "options", "vary": [RECOMMENDED, RETURN]}}]
+    made["sctp"] = made["sctp"] | {OFF: made["sctp"][RECOMMENDED] | {"resume": OFF}}
+    made["flow"] = [made["flow"][0] | {"sctp": {"name": "options", "vary": [OFF, RECOMMENDED]}}]
     result = Runner(f"draw-{one.seed}-{one.number}", Running(out, REPLICAS, one.root_seed), None)("resume", made)
     found = random_draws._throughputs(result, "options")
-    before, after = found[RECOMMENDED], found[RETURN]
-    stalls = random_draws._stalls(result, "options") if "probe" in made else {RECOMMENDED: 0.0, RETURN: 0.0}
+    before, after = found[OFF], found[RECOMMENDED]
+    stalls = random_draws._stalls(result, "options") if "probe" in made else {OFF: 0.0, RECOMMENDED: 0.0}
     ratio = statistics.fmean(after) / statistics.fmean(before)
-    return math.log(ratio), stalls[RETURN] - stalls[RECOMMENDED], before == after
+    return math.log(ratio), stalls[RECOMMENDED] - stalls[OFF], before == after
 
 
 def shown(found: Estimate, factor: float, digits: int) -> str:

@@ -83,7 +83,7 @@ impl Progress {
         now: Instant,
         ack: &PathAck,
         before: &PathView,
-        held: bool,
+        held: impl Fn() -> bool,
         initial: ByteCount,
         w: &mut CongestionWindow,
     ) {
@@ -92,7 +92,7 @@ impl Progress {
             Phase::Reconnaissance { saved, left, least } => {
                 *left -= ack.acked;
                 *least = ack.rtt.map(|rtt| least.map_or(rtt, |least| least.min(rtt))).or(*least);
-                let Some(rtt) = least.filter(|_| left.is_zero() && !held) else { return };
+                let Some(rtt) = least.filter(|_| left.is_zero() && !held()) else { return };
                 let (saved, usual) = (*saved, saved.rtt / 2 < rtt && rtt <= saved.rtt * 4);
                 let jump = ByteCount::new(saved.cwnd.get() / 2).min(MOST);
                 if !usual || now > saved.until || jump <= w.cwnd {
@@ -195,7 +195,7 @@ impl CongestionControl for Resume {
             // A jump would overflow the bottleneck that the path shares with a path in recovery.
             let shares =
                 |(q, other): (usize, &PathView)| q != p && path.may_share(q, other) && other.in_recovery;
-            let held = before.iter().enumerate().any(shares);
+            let held = || before.iter().enumerate().any(shares);
             let progress = &mut self.paths[p];
             if progress.phase == Phase::Normal {
                 progress.measured.acknowledged(now, ack, path);

@@ -215,6 +215,7 @@ impl Config {
             idle_threshold: cc::IdleThreshold::Kept,
             loss_detection: LossDetection::Rack,
             pacing: true,
+            resume: Resume::Return,
             potentially_failed: Some(0),
             hb_interval: Some(Span::from_secs(5)),
             rto_max: Span::from_secs(3),

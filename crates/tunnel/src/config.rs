@@ -272,7 +272,7 @@ impl Table<'_> {
     }
 
     fn resume(&self) -> Result<Resume, ConfigError> {
-        let read = self.text("resume")?.map_or(Ok(Resume::Off), str::parse);
+        let read = self.text("resume")?.map_or(Ok(Resume::Return), str::parse);
         read.map_err(|error| wrong(format!("resume: {error}")))
     }
 

@@ -14,7 +14,7 @@ const FORMAT: u32 = 1;
 /// Version of the results of the simulator. It is part of the hash of a stored run, so that a sweep never
 /// reuses a run with other results. Raise it in each change that changes a digest of
 /// `crates/lab/tests/digests.txt`.
-pub const RESULTS_VERSION: u32 = 49;
+pub const RESULTS_VERSION: u32 = 50;
 
 /// The version of the program and [`RESULTS_VERSION`].
 fn simulator() -> String {
