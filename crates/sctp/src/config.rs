@@ -338,16 +338,17 @@ named! {
 }
 
 named! {
-    /// The order in which paths send new data; each path fills its window before the next.
+    /// The order in which paths send new data; each path fills its cwnd before the next path sends.
     #[non_exhaustive]
     "path selection" PathSelection {
         /// The path that transmitted least recently first.
         SmallestLastTransmission = "smallest-last-transmission",
-        /// The path with most room in its window first.
+        /// The path with the most room in its cwnd first.
         LargestSpace = "largest-space",
         /// The path with the largest slow start threshold first.
         LargestSsthresh = "largest-ssthresh",
-        /// The path with the largest slow start threshold first, ties by room in the window.
+        /// The path with the largest slow start threshold first; among equal paths, the one with the
+        /// most room in cwnd.
         LargestSsthreshAndSpace = "largest-ssthresh-and-space",
         /// The paths by turns, one packet each.
         RoundRobin = "round-robin",
@@ -357,11 +358,13 @@ named! {
         LowestRtt = "lowest-rtt",
         /// Earliest completion first: a slow path waits if the fastest path would complete sooner.
         Ecf = "ecf",
-        /// Blocking estimation: does not use a slow path where it would block the window of the transfer.
+        /// Blocking estimation: a slow path carries no packet that would later stop faster paths,
+        /// because a buffer of either end is full until that packet arrives.
         Blest = "blest",
-        /// A path carries packets that are acknowledged before the paths ahead of it could send the window
-        /// of the transfer, or the unacknowledged bytes that the application gave, if these are fewer. The
-        /// expected time is the least round-trip time or, if longer, flight size divided by delivery rate.
+        /// A path carries a packet if that packet is acknowledged before faster paths could fill the
+        /// smaller of the two ends' buffers, or could send all that the application gave, if this is
+        /// less. The expected time of the acknowledgement is the least round-trip time or, if longer,
+        /// flight size divided by delivery rate.
         InTime = "in-time",
         /// Each path carries all data, as its cwnd permits.
         Redundant = "redundant",
@@ -395,7 +398,7 @@ named! {
     "retransmission policy" RtxPolicy {
         /// The same path while it is active, also after timeouts (against `rfc9260#section-6.4`).
         Same = "same",
-        /// A random path with room in its window.
+        /// A random path with room in its cwnd.
         Asap = "asap",
         /// The path with the largest congestion window.
         Cwnd = "cwnd",
@@ -458,9 +461,9 @@ named! {
     "resume" Resume {
         /// None: each begins with the initial window.
         Off = "off",
-        /// Those that return within an association: after an outage, or when an address is added again.
+        /// Paths that return within an association: after an outage, or when an address is added again.
         Return = "return",
-        /// Also those of new associations.
+        /// Paths that return, and the paths of new associations.
         Full = "full",
     }
 }
@@ -477,7 +480,8 @@ named! {
         RoundRobin = "round-robin",
         /// The active path with the smallest smoothed round-trip time.
         SmallestSrtt = "smallest-srtt",
-        /// The path of the data or, with lean SACKs, a faster path if heartbeats show room for SACKs there.
+        /// The path of the data or, with `lean_sacks`, a faster path, if heartbeats show that SACKs
+        /// cause no queue there.
         Fastest = "fastest",
     }
 }
@@ -489,7 +493,7 @@ named! {
         /// Packets are not ECN-capable.
         Off = "off",
         /// Only packets with new data are ECN-capable. A mark reduces the cwnd of its path as a fast
-        /// retransmission does, at most once a window.
+        /// retransmission does, at most once per window of data.
         On = "on",
     }
 }
@@ -543,11 +547,11 @@ named! {
     "reinjection" Reinjection {
         /// No copies are sent.
         None = "none",
-        /// While a buffer is full: chunks that are overdue, or whose copy would arrive sooner on the other
-        /// path (Raiciu et al., NSDI 2012, section 4.2).
+        /// While a full buffer of either end stops all paths: chunks that are overdue, or of which a
+        /// copy would arrive before the chunk itself (Raiciu et al., NSDI 2012, section 4.2).
         Blocked = "blocked",
-        /// While the other path is silent: its next acknowledgement is overdue, or none came within a probe
-        /// timeout (`rfc8985#section-7.2`).
+        /// Chunks in flight on a silent path: its next acknowledgement is overdue, or none came
+        /// within a probe timeout (`rfc8985#section-7.2`).
         Silent = "silent",
         /// Copies are sent in both cases: `Blocked` and `Silent`.
         Both = "both",

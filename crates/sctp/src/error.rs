@@ -80,7 +80,7 @@ pub enum AddressError {
         /// The largest number of addresses.
         limit: usize,
     },
-    /// The peer does not support ASCONF for this change.
+    /// The peer does not support ASCONF, or not the request for this change.
     #[error("the peer has no ASCONF and cannot be asked about the address {address}")]
     NoAsconf {
         /// The requested address.

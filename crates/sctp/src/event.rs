@@ -135,7 +135,8 @@ pub enum Event {
     StreamsReset {
         /// True for streams on which the peer sends.
         incoming: bool,
-        /// True for streams on which we send. If both flags are true: all streams, and the TSNs.
+        /// True for streams on which we send. If `incoming` is true, too, all streams and the TSNs
+        /// were reset.
         outgoing: bool,
         /// The streams; an empty list means all streams.
         streams: Vec<StreamId>,
@@ -318,7 +319,8 @@ impl fmt::Display for CloseReason {
     }
 }
 
-/// The first bytes of the reason that the peer's application gave for an abort; none without a reason.
+/// The reason that the peer's application gave for an abort, at most 200 bytes of it; `None` without
+/// a reason.
 fn told(causes: &[u8]) -> Option<&[u8]> {
     const MOST: usize = 200;
     Causes::from_bytes(causes).iter().find_map(|cause| match cause {

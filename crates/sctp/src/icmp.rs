@@ -7,7 +7,8 @@ use wire::{CommonHeader, Init};
 /// An ICMP message about a packet that the endpoint sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IcmpNews<'a> {
-    /// Source address of that packet; none if unknown: the first path to `dst` is used then.
+    /// Source address of that packet. If it is unknown (`None`), the message counts for the first
+    /// path to `dst`.
     pub src: Option<IpAddr>,
     /// Destination address of that packet, which may differ from the source of the ICMP message.
     pub dst: IpAddr,
@@ -46,12 +47,12 @@ pub(crate) struct Quote {
     pub(crate) initiate_tag: Option<u32>,
 }
 
-/// Bytes of the two ports and the verification tag.
+/// Number of bytes that the two ports and the verification tag have together.
 const LEAST: usize = 8;
 
 impl Quote {
-    /// Reads a quote; none if it is too short to identify an association (ICMP5, ICMP6 of
-    /// `rfc9260#section-10`).
+    /// Reads the first bytes of a packet that an ICMP message quotes; `None` if they are too few to
+    /// identify an association (ICMP5, ICMP6 of `rfc9260#section-10`).
     pub(crate) fn read(bytes: &[u8]) -> Option<Quote> {
         let &[a, b, c, d, tag @ ..] = bytes.first_chunk::<LEAST>()?;
         let init = bytes.get(CommonHeader::LEN..).filter(|chunk| chunk.first() == Some(&Init::TYPE));

@@ -10,7 +10,8 @@ use wire::{Mid, Ppid, Ssn, StreamId, Tsn};
 pub struct Message {
     /// The stream of the message.
     pub stream: StreamId,
-    /// Payload protocol identifier, passed to the peer unchanged. In a message in parts, the first counts.
+    /// Payload protocol identifier, passed to the peer unchanged. For a message in parts, the value
+    /// of the first part counts.
     pub ppid: Ppid,
     /// Delivered as soon as it is complete, independently of earlier messages (`rfc9260#section-6.6`).
     pub unordered: bool,
@@ -19,13 +20,13 @@ pub struct Message {
     /// True if this part ends the message; false if the next send continues it.
     pub end_of_record: bool,
     /// The path of the first transmission, instead of the primary path or the scheduler's choice
-    /// (`SCTP_ADDR_OVER` of `rfc6458#section-5.3.4`). Later data waits while the window of that path is full.
-    /// Ignored while the path is not active.
+    /// (`SCTP_ADDR_OVER` of `rfc6458#section-5.3.4`). While cwnd of that path is full, data that the
+    /// application gave later waits, too. Ignored while the path is not active.
     pub path: Option<PathId>,
     /// Sends the message without delay: the pacer, Nagle's algorithm and
-    /// [`Config::send_queue`](crate::Config::send_queue) do not hold it back. With it, the flight size may
-    /// exceed cwnd by less than a chunk; `rfc9260#section-6.1`, rule B, allows less than a packet. The order
-    /// of messages is still that of the stream scheduler.
+    /// [`Config::send_queue`](crate::Config::send_queue) do not hold it back. The flight size may
+    /// then exceed cwnd by less than a chunk; `rfc9260#section-6.1`, rule B, allows less than a
+    /// packet. The order of messages is still that of the stream scheduler.
     pub urgent: bool,
     /// Reports the outcome: an [`Event::Delivered`](crate::Event::Delivered) or
     /// [`Event::SendFailed`](crate::Event::SendFailed) will name the message. For a message in parts, the
@@ -67,7 +68,8 @@ pub enum Reliability {
     /// Never: the message is retransmitted until it arrives or the association ends.
     #[default]
     Reliable,
-    /// The message is not sent or retransmitted after this time (`rfc3758#section-4.1`, `SCTP_PR_SCTP_TTL`).
+    /// The message is neither sent nor retransmitted once it is older than this
+    /// (`rfc3758#section-4.1`, `SCTP_PR_SCTP_TTL`).
     Until(Span),
     /// Each chunk is retransmitted at most this number of times, on all paths together
     /// (`rfc7496#section-3.1`, `SCTP_PR_SCTP_RTX`). A number above 254 means no limit.
@@ -122,7 +124,7 @@ pub struct MessageId(pub u64);
 /// Data of a stream that the user can read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
-    /// Number of complete messages, and of messages of which the last part has arrived and can be read.
+    /// Number of messages that can be read to their end, also if the user has read their first part already.
     pub messages: usize,
     /// Readable user bytes, including those of incomplete messages.
     pub bytes: ByteCount,
@@ -183,7 +185,7 @@ pub enum SendError {
         /// The requested path.
         path: PathId,
     },
-    /// A message has no bytes, which DATA chunks cannot carry (`rfc9260#section-3.3.1`).
+    /// The message is empty, but a DATA chunk needs at least one byte (`rfc9260#section-3.3.1`).
     #[error("a message needs at least one byte")]
     Empty,
     /// An earlier message is incomplete: on this stream or, without interleaving, on any stream.

@@ -72,7 +72,7 @@ impl<T: Default> PerStream<T> {
         sparse.entry(stream.0).or_default()
     }
 
-    /// Upper estimate of the bytes allocated: assumes that all leaves of the B-tree are full.
+    /// Estimate of the bytes allocated, as if all leaves of the B-tree were full (11 entries each).
     #[cfg(test)]
     pub(crate) fn heap_bytes(&self) -> usize {
         let sparse = self.sparse.as_ref().map_or(0, |sparse| sparse.len().next_multiple_of(11));

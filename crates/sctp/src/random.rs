@@ -50,12 +50,12 @@ impl std::fmt::Debug for Seed {
     }
 }
 
-/// A random number generator, stored as its seed and its position. Every association has one and rarely draws
-/// from it, so its size matters more than its speed.
+/// A random number generator, stored as its seed and its position. Every association has a generator
+/// but rarely uses it, so its size matters more than its speed.
 #[derive(Clone, Debug)]
 pub(crate) struct Random {
     seed: Seed,
-    /// Words of 32 bits drawn so far.
+    /// Number of 32-bit words of the random stream that are used already.
     drawn: u64,
 }
 
@@ -64,7 +64,8 @@ impl Random {
         Random { seed, drawn: 0 }
     }
 
-    /// Makes an independent generator, so that draws of one association do not change those of another.
+    /// Makes an independent generator, so that the random numbers of one association do not depend on
+    /// how many another one uses.
     pub(crate) fn fork(&mut self) -> Self {
         Random::new(Seed(self.bytes()))
     }
@@ -91,7 +92,7 @@ impl Random {
         wire::Tsn(self.draw(ChaCha8Rng::next_u32))
     }
 
-    /// Draws a tag: any number except zero (`rfc9260#section-5.3.1`).
+    /// Returns a random verification tag: any number except zero (`rfc9260#section-5.3.1`).
     pub(crate) fn tag(&mut self) -> u32 {
         loop {
             let tag = self.draw(ChaCha8Rng::next_u32);
@@ -101,7 +102,7 @@ impl Random {
         }
     }
 
-    /// Draws a number from 0, inclusive, to 1, exclusive.
+    /// Returns a random number from 0, inclusive, to 1, exclusive.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.number() >> 11) as f64 / (1u64 << 53) as f64
     }

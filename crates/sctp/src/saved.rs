@@ -10,12 +10,12 @@ use units::{ByteCount, Instant, Span};
 /// Largest number of saved sets. A set is the cwnd and RTT of a path, and the time at which they expire.
 const MOST: usize = 1024;
 
-/// First line of the text, with the version of the format.
+/// First line of the text that [`Saved::encode`] returns, with the version of the format.
 const TITLE: &str = "anabranch saved paths 1: local, remote, bytes in a round trip, RTT [us], until [Unix s]";
 
 const SECOND: Span = Span::from_secs(1);
 
-/// Saved sets by local and remote address. All clones share the same sets.
+/// Saved sets (cwnd, RTT and expiry of a path) by local and remote address. All clones share the same sets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Saved(Arc<Mutex<BTreeMap<Pair, SavedPath>>>);
 
@@ -35,7 +35,7 @@ impl Saved {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Saves a set. If there are too many, removes the oldest one.
+    /// Saves the set of a path. If there are more than [`MOST`] sets, removes the one that expires first.
     pub(crate) fn put(&self, pair: Pair, set: SavedPath) {
         self.sets(|sets| {
             sets.insert(pair, set);
@@ -52,7 +52,7 @@ impl Saved {
         self.sets(|sets| sets.remove(&pair)).filter(|set| now <= set.until)
     }
 
-    /// Returns the saved sets and those of paths `in_use` as text. `wall` is the time since the Unix epoch.
+    /// Returns the saved sets and those of paths `in_use` as text. `wall` is the present Unix time.
     pub(crate) fn encode(
         &self,
         now: Instant,
@@ -72,7 +72,8 @@ impl Saved {
         })
     }
 
-    /// Adds the sets of a text, but not those that are too old or seem to come from the future.
+    /// Adds the sets of a text, except sets that have expired, or that expire later than a set saved
+    /// now would.
     pub(crate) fn decode(&self, now: Instant, wall: Span, text: &str) -> Result<(), RestoreError> {
         let wrong = |line, expected| RestoreError { line, expected };
         let mut lines = (1..).zip(text.lines());

@@ -1,8 +1,9 @@
-//! Counts the work that a packet causes, for tests of the work that an attacker can cause.
+//! Counts the work that a received packet causes. Tests check how much work an attacker can cause.
 //!
 //! A step is one access to a chunk, a list element, a tree level or a cache line. It takes at most 10 ns.
 
-/// Counts steps that every packet can cause again. Tests compare them with the limits below.
+/// Counts steps that every packet can cause again. Tests compare their number with `MOST_OF_1500` or
+/// `MOST_OF_64K`.
 #[inline(always)]
 #[cfg(not(test))]
 pub(crate) fn count(_: usize) {}
@@ -24,7 +25,8 @@ pub(crate) fn count_pass(ranges: usize) {
     count(ranges / 4 + 1);
 }
 
-/// Levels below the root of a B-tree with `entries` entries, eight at a level. The root stays in the cache.
+/// Levels of a B-tree with `entries` entries, if each node has eight children. The root, which stays
+/// in the CPU cache, does not count.
 #[inline(always)]
 fn levels(entries: usize) -> usize {
     ((entries + 1).ilog2() as usize).div_ceil(3).saturating_sub(1).max(1)

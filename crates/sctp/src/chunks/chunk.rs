@@ -8,14 +8,14 @@ use wire::{DataFlags, Ppid, Ssn, StreamId};
 #[derive(Debug)]
 pub(crate) struct TxChunk {
     pub(crate) sent_at: Instant,
-    /// Bytes of the chunk in the flight size of its path.
+    /// Number of bytes that the chunk adds to the flight size of its path.
     pub(crate) flight_size: u32,
     pub(super) ppid: Ppid,
     pub(crate) stream: StreamId,
     pub(super) ssn: Ssn,
     /// Number of user bytes. It fits in 16 bits because a chunk is shorter than the MTU (at most 65,535).
     pub(super) length: u16,
-    /// Distances to the previous and the next chunk of the list, below
+    /// Distances in TSNs to the previous and the next chunk on the same list of the path, below
     /// [`MOST_OUTSTANDING`](super::MOST_OUTSTANDING); zero at an end of the list.
     pub(super) to_prev: u16,
     pub(super) to_next: u16,
@@ -50,13 +50,15 @@ pub(crate) enum ChunkState {
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub(crate) enum Mark {
-    /// The next acknowledgement of the chunk lets no cwnd grow: it was acknowledged before, or rescheduled.
+    /// The next acknowledgement of the chunk lets no cwnd grow: the chunk was acknowledged before
+    /// (the peer reneged on it), or rescheduled.
     Credited = 1 << 0,
     /// The chunk was lost at least once by [`LossCause::Timeout`]: not by missing reports or RACK.
     TimedOut = 1 << 1,
-    /// The late chunk was copied to other paths; `sent_at` is the time of the newest copy.
+    /// The chunk was late, and another path carried a copy of it; `sent_at` is the time of the newest copy.
     Copied = 1 << 2,
-    /// The chunk was rescheduled. This happens once at most.
+    /// The sender retransmitted the chunk before it counted as lost (`multipath/rescheduling.rs`).
+    /// This happens at most once.
     Moved = 1 << 3,
     /// The sender never sends the chunk again, whatever its state (see `abandon.rs`).
     Abandoned = 1 << 4,
@@ -85,7 +87,8 @@ impl TxChunk {
         DataFlags::from_bits(self.flags).ending
     }
 
-    /// Returns true for a whole unordered message: the peer delivers it even if lower TSNs are missing.
+    /// Returns true if the chunk is a whole unordered message: the peer delivers it even if lower
+    /// TSNs are missing.
     #[inline]
     pub(crate) fn stands_alone(&self) -> bool {
         let flags = DataFlags::from_bits(self.flags);

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 /// A value for each outstanding chunk. A column without values takes one pointer and no work.
 ///
-/// An extension with a value for each chunk adds a column to [`Outstanding`](super::Outstanding), so that
-/// [`TxChunk`](super::TxChunk) does not grow. The place of a chunk is counted from the lowest outstanding
-/// TSN. A chunk without a value has the default value.
+/// A feature that needs a value for each chunk adds a column to [`Outstanding`](super::Outstanding),
+/// so that [`TxChunk`](super::TxChunk) does not grow. The place of a chunk is its number, counted
+/// from the lowest outstanding TSN (place 0). A chunk without a value has the default value.
 #[derive(Debug)]
 pub(super) struct Column<T> {
     /// Values of the lowest chunks; the chunks above them have the default value.
@@ -33,7 +33,7 @@ impl<T: Default> Column<T> {
         self.values.is_some()
     }
 
-    /// Sets the value of the chunk at `place`.
+    /// Sets the value of the chunk at `place`, counted from the lowest outstanding TSN.
     #[inline]
     pub(super) fn set(&mut self, place: usize, value: T) {
         self.set_held(place, value);
@@ -50,13 +50,14 @@ impl<T: Default> Column<T> {
         }
     }
 
-    /// The value of the chunk at `place`; `None` if neither this chunk nor a later one has a value.
+    /// The value of the chunk at `place` (0: the lowest outstanding TSN); `None` if neither this
+    /// chunk nor a later one has a value.
     #[inline]
     pub(super) fn get(&self, place: usize) -> Option<&T> {
         self.values.as_ref()?.get(place)
     }
 
-    /// Takes the value of the chunk at `place` and leaves the default value.
+    /// Takes the value of the chunk at `place` (0: the lowest outstanding TSN) and leaves the default value.
     #[inline]
     pub(super) fn take(&mut self, place: usize) -> T {
         if self.is_open() { self.take_held(place) } else { T::default() }

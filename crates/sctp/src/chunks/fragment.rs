@@ -19,7 +19,7 @@ pub(crate) struct Fragment {
     pub(crate) record: RecordId,
 }
 
-/// Identifies the tracked message of a chunk; by default none.
+/// Identifies the tracked message (whose outcome is reported to the user) of a chunk; by default none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tag(Option<NonZeroU64>);
 
@@ -39,7 +39,7 @@ impl Tag {
 pub(crate) struct RecordId(Option<NonZeroU32>);
 
 impl RecordId {
-    /// The record in a slot.
+    /// Identifies the record in slot number `slot` of `tx/partial/records.rs`.
     pub(crate) fn of(slot: u32) -> Self {
         RecordId(NonZeroU32::new(slot + 1))
     }

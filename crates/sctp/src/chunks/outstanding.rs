@@ -16,14 +16,14 @@ use wire::{Data, DataFlags, IData, Mid, PacketWriter, SkippedMessage, Ssn, Tsn};
 /// Least number of chunks for which the ring keeps memory, so that a varying window needs no allocations.
 const KEPT: usize = 32;
 
-/// The number of TSNs.
+/// The number of different TSNs: the indices of equal TSNs differ by a multiple of it.
 const LAP: u64 = 1 << 32;
 
 /// A ring of chunks with consecutive TSNs, and columns of values that only some chunks have. TSNs are
 /// unwrapped into indices of 64 bits, which are ordered.
 #[derive(Debug)]
 pub(crate) struct Outstanding {
-    /// The first TSN of the association. The index of this chunk is [`LAP`] higher.
+    /// The first TSN of the association. The index of the chunk with this TSN is [`LAP`] higher.
     initial: u32,
     /// TSN of the chunk that was most recently inserted before another chunk of its list.
     inserted: u32,
@@ -33,9 +33,11 @@ pub(crate) struct Outstanding {
     payload: Column<Bytes>,
     /// State of the path at the last transmission, if the congestion control needs rate samples.
     records: Column<SendRecord>,
-    /// Tracked messages, until the peer cannot renege on the chunk.
+    /// The tracked message (whose outcome is reported) of each chunk, until the peer cannot renege on
+    /// the chunk.
     tags: Column<Tag>,
-    /// Records of messages that may be abandoned, until the peer cannot renege on the chunk.
+    /// The record of the message of each chunk, if the message may be abandoned, until the peer
+    /// cannot renege on the chunk.
     messages: Column<RecordId>,
     /// Message and fragment numbers; used only with interleaving.
     places: Column<Place>,
@@ -82,7 +84,7 @@ impl Outstanding {
         Tsn(index as u32)
     }
 
-    /// Number of a chunk within the association, counted from 1.
+    /// Number of a chunk among all chunks of the association in TSN order, counted from 1.
     #[inline]
     pub(crate) fn number(&self, index: u64) -> u64 {
         index - (LAP + u64::from(self.initial)) + 1
@@ -188,13 +190,13 @@ impl Outstanding {
         self.records.get(self.place_of(i)).copied().unwrap_or_default()
     }
 
-    /// Removes and returns the tag of chunk `i`.
+    /// Removes and returns the tag of chunk `i`, which identifies its tracked message.
     #[inline]
     pub(crate) fn take_tag(&mut self, i: u64) -> Tag {
         self.tags.take(self.place_of(i))
     }
 
-    /// The record of the message of chunk `i`.
+    /// Identifies the record of the message of chunk `i`, if the message may be abandoned.
     #[inline]
     pub(crate) fn message_of(&self, i: u64) -> RecordId {
         self.messages.get(self.place_of(i)).copied().unwrap_or_default()
@@ -242,7 +244,8 @@ impl Outstanding {
         IData { flags, tsn, stream, mid: Mid(mid), ppid, fsn, payload }
     }
 
-    /// The message of chunk `i` for a FORWARD TSN: without interleaving its number is the SSN.
+    /// The message of chunk `i` as a FORWARD TSN names it; without interleaving the message number is
+    /// the SSN.
     #[cold]
     pub(crate) fn skipped(&self, i: u64) -> SkippedMessage {
         let IData { flags, stream, mid, .. } = self.i_data(i);
@@ -282,7 +285,7 @@ impl Outstanding {
         chunk
     }
 
-    /// The chunk after `i` on its list.
+    /// The chunk after `i` on its list; [`NIL`] if `i` is the last one.
     #[inline]
     pub(crate) fn following(&self, i: u64) -> u64 {
         match self[i].to_next {
@@ -331,8 +334,8 @@ impl Outstanding {
         if list.tail == NIL || list.tail < i { Some(list.tail) } else { self.place_within(list, i, steps) }
     }
 
-    /// Searches from both ends of the list and from the last insertion. So the insertion of a series of
-    /// successive chunks passes the list only once.
+    /// Searches from both ends of the list and from the chunk inserted last. So inserting many
+    /// successive chunks passes over the list only once.
     #[cold]
     fn place_within(&self, list: &List, i: u64, steps: &mut u32) -> Option<u64> {
         if list.head > i {

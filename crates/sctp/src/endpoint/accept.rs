@@ -16,7 +16,8 @@ use wire::{
     Packet, PacketWriter, Parameter, ParameterList, SupportedAddressTypes, Tsn,
 };
 
-/// Packet limit of an INIT ACK or another answer: SCTP cannot fragment it; beyond the MTU, IP fragments it.
+/// Largest packet with an INIT ACK or another answer: SCTP cannot divide such a chunk, so IP
+/// fragments a packet that is longer than the MTU.
 const UNDIVIDED: usize = u16::MAX as usize;
 
 /// Largest size of an INIT ACK as a multiple of the size of its INIT, because the source of the INIT may be
@@ -91,8 +92,9 @@ impl Endpoint {
     ///
     /// Returns `None` if it does not, `Some(Some(cause))` if the INIT is refused with this cause, and
     /// `Some(None)` if it gets no answer. The INIT does not change the association
-    /// (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10). If both are encapsulated, the source may be another host
-    /// behind the same NAT: then only the other listed addresses are checked.
+    /// (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10). If both the INIT and the association use UDP,
+    /// the source of the INIT may be another host behind the same NAT: then only the other addresses
+    /// that the INIT lists are checked.
     fn on_other_udp_port(
         &self,
         datagram: &Datagram<'_>,
@@ -109,7 +111,8 @@ impl Endpoint {
         let (current, slot) = self.addresses.elsewhere(&at, other_kind).or_else(|| {
             listed().find_map(|&address| self.addresses.elsewhere(&Remote { address, ..at }, |_| true))
         })?;
-        // An ABORT with the peer's tag would end the association.
+        // The ABORT would have the INIT's Initiate Tag. If this is the tag of the association's peer,
+        // the ABORT would end that association.
         let same = self.associations.get(slot).is_some_and(|other| other.peer_tag() == initiate_tag);
         Some((!same).then_some(Cause::RestartWithNewPort { current, new: at.udp_port }))
     }
@@ -310,8 +313,8 @@ impl Endpoint {
         self.schedule(slot);
     }
 
-    /// Checks the AUTH chunk before a COOKIE ECHO with the key from the cookie (`rfc4895#section-6.3`). The
-    /// user's keys are those of the existing association.
+    /// Checks the AUTH chunk before a COOKIE ECHO with the key from the cookie (`rfc4895#section-6.3`).
+    /// The shared keys are those that the user has set for the existing association, if there is one.
     fn is_authentic(
         &self,
         existing: Option<u32>,
@@ -350,7 +353,7 @@ impl Endpoint {
         cookie: Cookie,
     ) -> Option<u32> {
         if self.arrivals.contains(cookie.local_tag) {
-            return None; // the peer retransmits while the user decides
+            return None; // no answer: the peer retransmits while the user decides
         }
         // Another association has the same tag now; the peer must start a new handshake.
         if self.tags.get(cookie.local_tag).is_some() {
@@ -379,7 +382,8 @@ impl Endpoint {
         }
     }
 
-    /// Processes a packet with the tag of an arrival: discards it or, if it is an ABORT, removes the arrival.
+    /// Processes a packet with the tag of an arrival (an association that waits for the user's
+    /// decision): discards the packet or, if it is an ABORT, removes the arrival.
     pub(super) fn on_packet_of_arrival(
         &mut self,
         datagram: &Datagram<'_>,

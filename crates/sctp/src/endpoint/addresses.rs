@@ -6,8 +6,8 @@ use std::collections::btree_map::Entry;
 use std::net::IpAddr;
 use transport::Channel;
 
-/// The slots of associations by the channels, addresses and ports of their peers. Peers behind one NAT share
-/// an address and may share an SCTP port; their UDP ports differ.
+/// The slots of associations by the channel (number of an authenticated peer), address and ports of
+/// the peer. Peers behind one NAT share an address and may share an SCTP port; their UDP ports differ.
 ///
 /// A confirmed address belongs to the association that confirmed it first. An unconfirmed address may belong
 /// to another host. An association that confirms it replaces the entry, so that a peer cannot block another
@@ -47,14 +47,16 @@ impl Addresses {
         others.find(|(other, _)| conflicts(other.udp_port)).map(|(other, owner)| (other.udp_port, owner.slot))
     }
 
-    /// The associations of a channel with this address and UDP port, at most [`NEIGHBOURS`].
+    /// The associations of a channel whose peer has this address and UDP port. At most [`NEIGHBOURS`]
+    /// entries are checked.
     pub(super) fn of_channel(&self, channel: Channel, address: IpAddr, udp_port: u16) -> Vec<u32> {
         let of = |port, udp_port| Remote { channel, address, port, udp_port };
         let all = self.owners.range(of(0, 0)..=of(u16::MAX, u16::MAX)).take(NEIGHBOURS);
         all.filter(|(remote, _)| remote.udp_port == udp_port).map(|(_, owner)| owner.slot).collect()
     }
 
-    /// Enters an association under an address; false if the address belongs to another association.
+    /// Enters an association under an address of its peer. Returns false if another association keeps
+    /// the address, because its entry is confirmed or the new one is not.
     pub(super) fn claim(&mut self, remote: Remote, slot: u32, confirmed: bool) -> bool {
         let claim = Owner { slot, confirmed };
         match self.owners.entry(remote) {
@@ -70,7 +72,7 @@ impl Addresses {
         }
     }
 
-    /// Removes an association from an address.
+    /// Removes the entry of an address, if it is that of this association.
     pub(super) fn release(&mut self, remote: &Remote, slot: u32) {
         if self.user(remote) == Some(slot) {
             self.owners.remove(remote);

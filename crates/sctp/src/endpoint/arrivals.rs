@@ -47,7 +47,7 @@ pub struct Arrival {
     pub udp_port: u16,
     /// Local address to which the peer sent its packets.
     pub local_address: IpAddr,
-    /// Channel of the peer's packets.
+    /// Channel of the peer's packets: the number of a peer that an encryption layer has authenticated.
     pub channel: Channel,
     /// Number of our outbound streams.
     pub outbound_streams: u16,
@@ -61,11 +61,11 @@ pub(super) struct Arrivals {
     waiting: BTreeMap<u32, Waiting>,
     /// Arrivals not yet reported to the user.
     untold: VecDeque<u32>,
-    /// Earliest time at which one of the cookies is stale.
+    /// Before this time none of the cookies that waited at the last check is stale.
     fresh_until: Instant,
 }
 
-/// A cookie and its origin.
+/// The cookie that a peer echoed, and addresses and UDP port of the packet with the cookie.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) cookie: Cookie,

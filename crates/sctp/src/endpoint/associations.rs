@@ -12,9 +12,9 @@ pub(super) struct Associations(Slab<Entry>);
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) association: Association,
-    /// The key of the association in the table of tags; zero if it has none.
+    /// Our verification tag, under which the table of tags lists the association; zero if it is not listed.
     pub(super) tag: u32,
-    /// Addresses and ports of the peer in the table of addresses, for packets without one of our tags.
+    /// Addresses and ports of the peer under which the table of addresses lists the association.
     pub(super) remotes: Vec<Remote>,
 }
 

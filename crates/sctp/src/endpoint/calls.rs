@@ -181,9 +181,9 @@ impl Endpoint {
         self.call(id, KeyError::Closed, |association| association.activate_auth_key(key_id))
     }
 
-    /// Declares that a key which is not active will not be activated again.
-    /// [`Event::AuthKeyUnused`](crate::Event::AuthKeyUnused) reports when no chunk that was sent with the key
-    /// is outstanding. Packets of the peer with this key are accepted until [`Self::remove_auth_key`].
+    /// Declares that a key, which must not be active, will not be activated again.
+    /// [`Event::AuthKeyUnused`](crate::Event::AuthKeyUnused) reports when no chunk that was sent with the
+    /// key is outstanding. Packets of the peer with this key are accepted until [`Self::remove_auth_key`].
     ///
     /// # Errors
     /// [`KeyError`].
@@ -251,7 +251,7 @@ impl Endpoint {
 
     /// Sets the priority of a stream for the [stream scheduler](crate::Config::stream_scheduler) `priority`,
     /// or its weight for `wfq`; the other schedulers ignore the value (`SCTP_STREAM_SCHEDULER_VALUE` of
-    /// `rfc8260#section-4.3.3`). The value takes effect at the next turn of the stream.
+    /// `rfc8260#section-4.3.3`). The value takes effect when the scheduler next chooses the stream.
     ///
     /// # Errors
     /// [`StreamError`].
@@ -332,7 +332,8 @@ impl Endpoint {
         self.get(id).map(Association::peer_port)
     }
 
-    /// The channel of an association's packets; none if the association has ended and all data was read.
+    /// The channel of an association's packets (the number of an authenticated peer); none if the
+    /// association has ended and all data was read.
     pub fn channel(&self, id: AssocId) -> Option<Channel> {
         self.get(id).map(Association::channel)
     }

@@ -1,4 +1,5 @@
-//! Test of the cookies of two peers that happen to have drawn the same random tags.
+//! Tests the cookies of two peers of different channels (two authenticated peers) whose random tags
+//! happen to be equal.
 
 use super::*;
 use crate::Seed;
@@ -9,7 +10,7 @@ use wire::{CommonHeader, PacketWriter, Tsn};
 const US: [u8; 4] = [10, 0, 0, 1];
 const PEER: [u8; 4] = [10, 0, 0, 2];
 
-/// Our endpoint, and the cookie of its INIT ACK to the peer: our tag is 7, the peer's is 8.
+/// Our endpoint, and the cookie that its INIT ACK gave to the peer: our tag is 7, the peer's is 8.
 fn endpoint() -> (Endpoint, Cookie) {
     let mut endpoint = Endpoint::new(EndpointConfig {
         checksum: Checksum::Offloaded,

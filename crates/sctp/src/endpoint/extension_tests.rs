@@ -1,4 +1,4 @@
-//! Tests that a line in the table of extensions suffices to announce, negotiate and store an extension.
+//! Tests that one line in `TABLE` of `ext/mod.rs` suffices to announce, negotiate and store an extension.
 
 use super::*;
 use crate::ext::{Ext, dummy};
@@ -23,8 +23,8 @@ fn endpoint(host: u8, seed: u64) -> Endpoint {
     endpoint
 }
 
-/// Runs a handshake from the client, and returns the extensions that INIT and INIT ACK announce. The ends
-/// whose flag in `announcing` is set announce the extension.
+/// Runs a handshake from the client, and returns the extensions that INIT and INIT ACK announce.
+/// `announcing` says which of client and server announces the dummy extension.
 fn handshake(client: &mut Endpoint, server: &mut Endpoint, announcing: [bool; 2]) -> [Vec<u8>; 2] {
     let now = Instant::ZERO;
     client.connect(now, server.port, &[[10, 0, 0, SERVER].into()]).unwrap();

@@ -70,9 +70,10 @@ pub struct Endpoint {
     /// True if the endpoint uses UDP encapsulation.
     encapsulated: bool,
     tags: Tags,
-    /// The slots of associations that have packets or events, in turn.
+    /// The slots of associations that may have packets to send or events to report, in the order in
+    /// which they are polled, and the time at which each association wants to be called.
     agenda: Agenda,
-    /// Packets that belong to no association: addresses, and bytes.
+    /// Answers that belong to no association and wait to be sent: addresses, and bytes.
     answers: VecDeque<(Transmit, PacketBuf)>,
     associations: Associations,
     local: Arc<Local>,

@@ -20,7 +20,8 @@ impl Endpoint {
         remotes.into_iter().find_map(|remote| self.addresses.owner(&remote))
     }
 
-    /// Draws a tag that no association and no arrival has.
+    /// Returns a random tag that no association and no arrival has. (An arrival waits for the user's
+    /// decision.)
     pub(super) fn fresh_tag(&mut self) -> u32 {
         loop {
             let tag = self.secrets.random.tag();
@@ -54,8 +55,8 @@ impl Endpoint {
         }
     }
 
-    /// Processes the first address list of the peer of an association. If another association has the same
-    /// peer, this one ends or waits.
+    /// Called once an association knows the addresses of its peer. If another association has the
+    /// same peer, this one ends or waits.
     fn end_duplicate(&mut self, slot: u32) {
         let others = self.others_with_peer_of(slot);
         let Some(this) = self.associations.get(slot) else { return };
@@ -74,7 +75,8 @@ impl Endpoint {
         }
     }
 
-    /// Other associations with an address of this association's peer, if their peer has listed its addresses.
+    /// Other associations that confirmed an address of this association's peer, and whose peer has
+    /// listed its addresses.
     fn others_with_peer_of(&self, slot: u32) -> Vec<u32> {
         let Some(this) = self.associations.get(slot) else { return Vec::new() };
         let owners = this.remotes().filter_map(|(remote, _)| self.addresses.owner(&remote));
@@ -105,7 +107,7 @@ impl Endpoint {
 
 /// Schedules an association for polling after a possible change. Returns true if the caller must call
 /// [`Endpoint::rename`], because the association has ended or its lookup keys may have changed.
-#[inline(always)] // into the calls for each packet and each message
+#[inline(always)] // inlined into the calls for each packet and each message
 pub(super) fn enter(agenda: &mut Agenda, slot: u32, association: &mut Association) -> bool {
     agenda.enter(Turn::Send, slot);
     if association.has_events() {

@@ -70,7 +70,7 @@ pub enum PairFault {
     TooMany,
 }
 
-/// Reason why an arrival did not become an association.
+/// Reason why an [`Arrival`] did not become an association.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AcceptError {
@@ -111,8 +111,8 @@ impl Endpoint {
         self.begin(now, remote_port, self.usable(remotes), config, Channel::NONE)
     }
 
-    /// As [`Self::connect`], with options for this association instead of those of the endpoint, and with the
-    /// channel of the peer: [`Channel::NONE`] unless a guard protects the packets.
+    /// As [`Self::connect`], with options for this association instead of those of the endpoint, and with
+    /// the channel of the peer: [`Channel::NONE`] unless an encryption layer has authenticated the peer.
     ///
     /// # Errors
     /// [`ConnectError`]; nothing changes then.

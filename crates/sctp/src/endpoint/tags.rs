@@ -5,10 +5,11 @@
 #[derive(Debug)]
 #[repr(C)] // the fields for a single association come first
 pub(crate) struct Tags {
-    /// The only entry, if there is just one; the table is not read then.
+    /// The only entry (tag, slot of the association), if there is just one; the table is not read then.
     only: (u32, u32),
     used: usize,
-    /// The slots: a power of two, at most half in use. Tag 0, which no association has, marks a free slot.
+    /// The table: entries of a tag and the slot of its association. The length is a power of two, and
+    /// at most half of the entries are used. Tag 0, which no association has, marks a free entry.
     places: Vec<(u32, u32)>,
 }
 
@@ -48,7 +49,7 @@ impl Tags {
         self.used -= 1;
         let mask = self.places.len() - 1;
         let mut next = hole;
-        // Move back every entry that the free slot would make unreachable.
+        // Move back every entry that the free entry before it would make unreachable.
         loop {
             next = (next + 1) & mask;
             let (tag, _) = self.places[next];
@@ -67,7 +68,7 @@ impl Tags {
         }
     }
 
-    /// The slot of `tag`, or the free slot where it belongs.
+    /// Index in the table of the entry of `tag`, or of the free entry where it belongs.
     #[inline]
     fn place_of(&self, tag: u32) -> usize {
         let mask = self.places.len() - 1;

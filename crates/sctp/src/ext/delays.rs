@@ -19,15 +19,15 @@ pub(crate) struct Transit {
 }
 
 impl Transit {
-    /// Arrival time minus send time, of two different clocks. `sent_at` is the send time given by the
-    /// network.
+    /// Arrival time by our clock minus send time by the peer's clock. If the packet has no TIMESTAMP,
+    /// `sent_at` is used: the send time that a simulated network gives.
     pub(crate) fn delay(&self, now: Instant, sent_at: Option<Instant>) -> Option<PacketDelay> {
         let (departure, tsn) = (self.departure.or(sent_at.map(micros))?, self.first?);
         Some(PacketDelay { tsn, micros: micros(now).wrapping_sub(departure) as i64 })
     }
 }
 
-/// Microseconds since the start of the clock, as in TIMESTAMP.
+/// A time as TIMESTAMP holds it: microseconds since the start of the clock.
 pub(crate) fn micros(at: Instant) -> u64 {
     at.as_nanos() / 1000
 }

@@ -1,4 +1,5 @@
-//! An extension without effect, to test that its line in the table is sufficient.
+//! An extension without effect, to test that a new extension needs no more than a line in `TABLE` of
+//! `mod.rs`.
 
 use crate::config::Config;
 use std::cell::Cell;
@@ -9,7 +10,7 @@ thread_local! {
     static ON: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Sets whether endpoints of this thread announce the extension.
+/// Sets whether the endpoints of this thread announce this extension.
 pub(crate) fn announce(on: bool) {
     ON.set(on);
 }

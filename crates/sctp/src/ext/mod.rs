@@ -39,7 +39,7 @@ pub(crate) enum Ext {
     PacketDrop = 11,
     /// I-DATA in place of DATA.
     Interleaving = 6,
-    /// I-FORWARD-TSN: messages in I-DATA chunks may be abandoned.
+    /// I-FORWARD-TSN: with interleaving, messages may be abandoned.
     InterleavedSkipping = 7,
     /// RE-CONFIG, which resets and adds streams.
     ReConfig = 2,
@@ -68,13 +68,13 @@ impl Ext {
     }
 }
 
-/// The announcement of an extension.
+/// How INIT and INIT ACK announce an extension.
 struct Line {
     ext: Ext,
-    /// Types in the Supported Extensions parameter, all of which a peer must list; empty if the extension has
-    /// its own parameter.
+    /// Chunk types in the Supported Extensions parameter, all of which a peer must list; empty if the
+    /// extension has a parameter of its own.
     types: &'static [u8],
-    /// Whether these options announce the extension.
+    /// Returns true if an end with these options announces the extension.
     announced: fn(&Config) -> bool,
 }
 
@@ -125,7 +125,7 @@ impl Extensions {
         Self::of_table(|line| !line.types.is_empty() && listed(line))
     }
 
-    /// An extension that has its own parameter.
+    /// The set of one extension: the peer announced it by a parameter of its own.
     pub(crate) const fn alone(ext: Ext) -> Self {
         Extensions(1 << ext as u16)
     }
@@ -156,8 +156,8 @@ impl Extensions {
         Extensions(self.0 & other.0)
     }
 
-    /// Appends the announcements: first the extensions with their own parameters, in a fixed order, and then
-    /// the Supported Extensions parameter if it has types.
+    /// Appends the parameters that announce the set: first ECN and FORWARD TSN by their own
+    /// parameters, then the Supported Extensions parameter, if it lists any chunk type.
     pub(crate) fn push(self, list: &mut ParameterList) {
         if self.has(Ext::Ecn) {
             list.push(&Parameter::EcnCapable);
@@ -177,7 +177,7 @@ impl Extensions {
         TABLE.iter().map(|line| line.ext).filter(move |&ext| self.has(ext)).map(Ext::name)
     }
 
-    /// Bits for a cookie; zero for the empty set.
+    /// The set as bits for a state cookie; zero for the empty set.
     pub(crate) const fn to_bits(self) -> u16 {
         self.0
     }

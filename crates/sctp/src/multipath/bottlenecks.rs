@@ -12,8 +12,8 @@
 //! paths share no bottleneck if the part is more than 1/2, measured over the last [`ROUNDS`] intervals.
 //! Before [`ROUNDS`] intervals are measured, two paths count as sharing a bottleneck.
 //!
-//! RFC 8382 detects shared bottlenecks by the skewness and the variation of one-way delays and by losses.
-//! It needs 17.5 s.
+//! RFC 8382 detects shared bottlenecks by the skewness and the variation of one-way delays and by
+//! losses. That detection takes 17.5 s.
 
 use crate::path::{PathId, Paths};
 use units::{Instant, Span};
@@ -39,9 +39,9 @@ struct Pair {
     sums: [(f64, u32); 2],
     /// Intervals that were measured, [`ROUNDS`] at most.
     rounds: u32,
-    /// The variation of each path.
+    /// Mean and variance of the round-trip time of each path.
     each: [Variation; 2],
-    /// The variation of their difference.
+    /// Mean and variance of the difference between the round-trip times of the two paths.
     difference: Variation,
 }
 
@@ -89,7 +89,7 @@ impl Pair {
     }
 }
 
-/// The index of a pair of paths in `pairs`; `first` is the lower path number.
+/// The index of two paths in `Bottlenecks::pairs`; `first` is the lower path number.
 fn place(first: usize, second: usize) -> usize {
     second * (second - 1) / 2 + first
 }

@@ -8,8 +8,8 @@
 //! A SACK does not say which copy arrived. So a copy is no transmission of its chunk: the chunk stays with
 //! its path, and its acknowledgement changes only that path. No timer runs for a copy.
 //!
-//! A copy takes room in the window of its path until its chunk is acknowledged or the copy is overdue, but
-//! at least for an SRTT. So a path carries copies at the rate of its own window.
+//! A copy takes room in the cwnd of its path until its chunk is acknowledged or the copy is overdue,
+//! but at least for an SRTT. So a path carries copies at the rate that its own cwnd permits.
 
 use crate::chunks::{ChunkState, Mark, Outstanding};
 use crate::path::{Path, PathId, Paths};
@@ -19,14 +19,14 @@ use units::{ByteCount, Instant};
 /// Maximum number of copies of a late chunk, over all paths: in an outage of all paths, copies must end.
 const MOST_COPIES: u8 = 3;
 
-/// Inputs of the choice of a copy.
+/// The state of the sender from which it chooses the next chunk to copy to another path.
 pub(crate) struct Scene<'a> {
     pub(crate) now: Instant,
     pub(crate) out: &'a Outstanding,
     pub(crate) paths: &'a Paths,
-    /// All chunks are copied, not only late ones.
+    /// All chunks are copied, not only late ones: the scheduler is `redundant`.
     pub(crate) everything: bool,
-    /// A full buffer stops all paths.
+    /// A full buffer of either end stops all paths.
     pub(crate) starved: bool,
     pub(crate) nr_sacks: bool,
     /// True for a chunk whose message has outlived its lifetime: such a chunk is not copied.
@@ -67,13 +67,14 @@ impl Scene<'_> {
 pub(crate) struct Copies {
     /// One entry for each path; no entries before the first copy.
     paths: Vec<OnPath>,
-    /// Chunks whose newest copy is overdue, with their number of copies. Stale entries are removed lazily.
+    /// Chunks whose newest copy is overdue, with their number of copies. An entry may stay for some
+    /// time after its chunk left the flight.
     again: BTreeMap<u64, u8>,
 }
 
 #[derive(Debug, Default)]
 struct OnPath {
-    /// Index of the lowest chunk that this path has not considered yet.
+    /// Index of the lowest chunk that was not yet considered for a copy on this path.
     next: u64,
     /// Copies in flight on this path, in the order of departure.
     flying: VecDeque<Copy>,
@@ -104,14 +105,14 @@ impl Copies {
         }
     }
 
-    /// Returns true if the copies on path `p` leave room in its window.
+    /// Returns true if the copies on path `p` leave room in its cwnd.
     #[inline]
     pub(crate) fn leave_room(&self, p: PathId, path: &Path) -> bool {
         self.paths.get(p.index()).is_none_or(|copies| copies.flight < path.space())
     }
 
-    /// Chooses the next copy: a path that has room, and the chunk. The fastest path copies the earliest
-    /// chunk, for which all others wait.
+    /// Chooses the next copy: a path that has room, and the chunk. The fastest path copies the chunk
+    /// with the lowest TSN, for which the peer holds back later chunks.
     #[inline(never)]
     pub(crate) fn plan(
         &mut self,
@@ -158,7 +159,8 @@ impl Copies {
         self.again.keys().copied().find(|&i| at.out[i].path != p && in_flight(i))
     }
 
-    /// Returns the lowest chunk of another path that path `p` has not considered, if it should be copied.
+    /// Returns the lowest chunk of another path that was not yet considered for a copy on path `p`,
+    /// if that chunk should be copied.
     fn next_first(&mut self, at: &Scene<'_>, p: PathId) -> Option<u64> {
         let next = &mut self.paths[p.index()].next;
         for i in (*next).max(at.out.first_index())..at.out.next_index() {
@@ -186,7 +188,7 @@ impl Copies {
         paths.iter().zip(&self.paths).filter_map(first).min()
     }
 
-    /// Removes copies that no longer count in the window of path `p`: overdue ones and acknowledged ones.
+    /// Removes copies that no longer take room in the cwnd of path `p`: overdue ones and acknowledged ones.
     pub(crate) fn let_go(&mut self, at: &Scene<'_>, p: PathId) {
         let path = &at.paths[p];
         let round = path.rto.srtt().unwrap_or_default();

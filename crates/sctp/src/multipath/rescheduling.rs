@@ -6,7 +6,7 @@ use crate::config::{BufferSide, Cmt};
 use crate::path::{PathId, Paths};
 use units::Span;
 
-/// The sender reschedules a chunk if at least this share of a buffer is blocked.
+/// The sender reschedules the earliest chunk if chunks that wait for it fill at least this part of a buffer.
 const FULL_ENOUGH: f64 = 0.5;
 
 /// Chooses the path for the earliest chunk, which was sent on path `on` and has been in flight for `age`.

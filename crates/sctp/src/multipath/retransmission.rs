@@ -56,7 +56,7 @@ pub(crate) fn target(
     target.map(|p| paths.or_cheaper(p))
 }
 
-/// Returns one of the candidates, each with the same probability; draws no number if there is only one.
+/// Returns one of the candidates, each with the same probability. A single candidate takes no random number.
 fn pick(candidates: impl Iterator<Item = PathId> + Clone, random: &mut Draws) -> Option<PathId> {
     let n = candidates.clone().count() as u64;
     match n {

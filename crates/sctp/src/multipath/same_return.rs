@@ -1,7 +1,8 @@
 //! Round-trip times as if all SACKs returned on the fastest path.
 //!
-//! SACKs for data of one path may return on paths of different delay, so that the round-trip times of the
-//! path differ without a queue. A delay-based congestion control would infer a queue. So the sender gives it
+//! SACKs for data of one path may return on paths of different delay, so that the round-trip times of
+//! the path differ without a queue. A delay-based congestion control would infer a queue. So the
+//! sender gives the congestion control the RTT
 //!
 //! ```text
 //! t - l(p, q) + min over q' of l(p, q')

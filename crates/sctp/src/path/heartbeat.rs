@@ -7,7 +7,7 @@ pub(crate) struct Heartbeat {
     timer: Timer,
     /// The last heartbeat sent, until it is answered. An answer after the RTO counts, too.
     probe: Option<PendingHeartbeat>,
-    /// Time without data or heartbeat after which the path is idle, drawn anew for each period.
+    /// Time without data or heartbeat after which the path is idle, with a new random part in each period.
     period: Span,
     /// The user requested a heartbeat, and the peer has answered no heartbeat since.
     asked: bool,
@@ -19,7 +19,7 @@ enum Timer {
     Off,
     /// If the path carries no data before this time, it is idle and a heartbeat is due.
     Due(Instant),
-    /// The answer is late at this time.
+    /// The answer to the last heartbeat is late at this time.
     Overdue(Instant),
 }
 

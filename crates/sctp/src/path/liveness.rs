@@ -8,8 +8,8 @@
 //!     └───── answer to a heartbeat, or to data ────────┘
 //! ```
 //!
-//! A lonely path becomes silent, too, if another path is usable when its next answer is late. A path whose
-//! INIT was not answered begins silent. The deadlines of answers come from `multipath/lateness.rs`.
+//! A lonely path becomes silent, too, if another path is usable when its next answer is late. A path
+//! whose INIT was not answered begins silent. `multipath/lateness.rs` defines when an answer is late.
 
 use units::Instant;
 
@@ -30,7 +30,7 @@ pub(crate) enum Life {
     Silent,
 }
 
-/// Maximum number of packets with data that a lonely path may send before an answer arrives.
+/// Maximum number of packets with data that a path in state `Lonely` may send before an answer arrives.
 const MOST_UNANSWERED: u8 = 3;
 
 /// Liveness of a path, and the deadline of its next transition.
@@ -67,13 +67,14 @@ impl Liveness {
         self.proof
     }
 
-    /// Returns true if the path is silent: it carries no new data while other paths answer.
+    /// Returns true if the path is silent: it did not answer in time, and new data avoids it.
     #[inline]
     pub(crate) fn is_silent(&self) -> bool {
         self.life == Life::Silent
     }
 
-    /// Returns true if the path is lonely and has sent [`MOST_UNANSWERED`] packets without an answer.
+    /// Returns true if the last usable path did not answer in time, nor since then after
+    /// [`MOST_UNANSWERED`] more packets with data.
     pub(crate) fn is_unanswered(&self) -> bool {
         matches!(self.life, Life::Lonely { sent: MOST_UNANSWERED.., .. })
     }
@@ -123,7 +124,8 @@ impl Liveness {
         self.deadline = Instant::FAR;
     }
 
-    /// Handles the deadline: the path becomes silent if another path is usable, else lonely.
+    /// Handles an answer that did not come in time: the path becomes silent if another path is
+    /// usable, else lonely (it still carries a few packets).
     pub(crate) fn overdue(&mut self, has_other: bool) {
         self.deadline = Instant::FAR;
         self.life = match self.life {

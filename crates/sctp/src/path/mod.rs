@@ -117,7 +117,8 @@ pub struct PathStats {
     pub needless_retransmissions: u64,
     /// Fast recoveries undone because all their retransmissions were needless.
     pub undone_recoveries: u64,
-    /// Chunks retransmitted after an expiry of T3-rtx, as a tail loss probe, or since their path was removed.
+    /// Chunks retransmitted after an expiry of T3-rtx, as a tail loss probe, or because their path
+    /// was removed.
     pub timer_retransmissions: u64,
     /// Chunks that blocked a buffer and were retransmitted on this path before they counted as lost.
     pub rescheduled: u64,
@@ -135,10 +136,10 @@ pub struct PathStats {
     pub last_chunk: u64,
 }
 
-/// Weight of a new sample in `return_ratio`: RTO.Alpha of RFC 9260.
+/// Weight of a new sample in [`Path::return_ratio`], a moving average: RTO.Alpha of RFC 9260.
 const RATIO_WEIGHT: f64 = 0.125;
 
-/// Upper limit of `return_ratio`, by which cwnd is multiplied.
+/// Upper limit of [`Path::return_ratio`], by which the sender multiplies cwnd if SACKs return on a slow path.
 const MAX_RETURN_RATIO: f64 = 2.0;
 
 /// The state of one path. Fields that are used together share a cache line.
@@ -200,7 +201,8 @@ pub(crate) struct Path {
     pub(crate) stats: PathStats,
     /// Moving average of the share of chunks that are lost.
     pub(crate) loss_rate: f64,
-    /// Time of the last change of route. Chunks sent earlier give no RTT sample, and cwnd does not grow.
+    /// Time of the last change of route. A chunk sent earlier gives no RTT sample, and its
+    /// acknowledgement lets cwnd not grow.
     pub(crate) route_since: Instant,
 
     pub(crate) cuc: CucState,
@@ -210,7 +212,7 @@ pub(crate) struct Path {
     /// is smoothed and lies between 1 and [`MAX_RETURN_RATIO`].
     pub(crate) return_ratio: f64,
     pub(crate) delivered: Delivered,
-    /// cwnd has decayed for all idle time up to this time.
+    /// Time up to which the idle time of the path has already reduced cwnd.
     pub(crate) decayed: Option<Instant>,
     pub(crate) initial_cwnd: ByteCount,
     /// The path delayed a rescheduled chunk, and sends no data before this time.
@@ -367,7 +369,8 @@ impl Path {
         }
     }
 
-    /// Adds a sample to `return_ratio`. `fastest` is the RTT if the SACK had returned on the fastest path.
+    /// Adds a sample to `return_ratio`. `fastest` is the RTT that a SACK on the fastest path would
+    /// have given.
     pub(crate) fn note_return_ratio(&mut self, rtt: Span, fastest: Span) {
         let ratio = rtt.as_secs_f64() / fastest.as_secs_f64();
         if ratio.is_finite() {
@@ -467,7 +470,7 @@ impl Paths {
 
     /// Returns the first path to an address. Pairs are in order of similarity: the local address of the first
     /// pair is the most similar to `remote`.
-    #[inline(always)] // into `of`
+    #[inline(always)] // inlined into `of`
     pub(crate) fn find(&self, remote: IpAddr) -> Option<PathId> {
         self.list.iter().position(|p| p.remote == remote && !p.removed).map(|i| PathId(i as u8))
     }

@@ -33,13 +33,14 @@ use units::{ByteCount, Instant, Span};
 /// Number of round trips over which the highest rate is taken.
 const ROUNDS: usize = 4;
 
-/// Weight of the RTT variation in T. This is a guess: it does not follow from the model or a measurement.
+/// Weight of the RTT variation in the time until an acknowledgement (T). The value is a guess: it
+/// follows neither from the model nor from a measurement.
 const VARIATION: f64 = 0.5;
 
 /// In slow start cwnd doubles in each round trip (`rfc9260#section-7.2.1`), and the delivered rate with it.
 const NEXT_ROUND: f64 = 2.0;
 
-/// Lower bound of d and of SRTT, in seconds: it only prevents a division by zero.
+/// Lower bound of the least RTT (d) and of SRTT, in seconds: it only prevents a division by zero.
 const LEAST_TIME: f64 = 1e-6;
 
 /// Rates at which bytes left the flight of a path, acknowledged or lost, in its last round trips. Round trips
@@ -49,9 +50,11 @@ const LEAST_TIME: f64 = 1e-6;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Delivered {
     rounds: RoundRates<ROUNDS>,
-    /// Only round trips in which the path always used its window, or delivered more than in any of those.
+    /// As `rounds`, but only of round trips in which the path always used its cwnd, or delivered
+    /// faster than in any round trip kept here.
     busy: RoundRates<ROUNDS>,
-    /// In the present round trip, the path had room but did not send ([`Path::note_idle`]).
+    /// In the present round trip, the path at some time had room in cwnd but did not send
+    /// ([`Path::note_idle`]).
     was_idle: bool,
 }
 
@@ -72,8 +75,8 @@ impl Path {
         }
     }
 
-    /// Records that the path has room, but may not send: there is no data, the peer's window is full, or the
-    /// scheduler chose so.
+    /// Records that the path has room in cwnd but does not send: there is no data, the peer's receive
+    /// window is full, or the scheduler prefers another path.
     pub(crate) fn note_idle(&mut self) {
         self.delivered.was_idle = true;
     }
@@ -104,12 +107,13 @@ impl Path {
         self.window.ssthresh.is_none_or(|ssthresh| self.window.cwnd < ssthresh)
     }
 
-    /// μ and κ in bytes per second if the window is used: cwnd/SRTT. `None` without an RTT sample.
+    /// cwnd/SRTT in bytes per second: both rates of the model, μ and κ, while the application has
+    /// little to send. `None` without an RTT sample.
     pub(crate) fn window_rate(&self) -> Option<f64> {
         self.rto.srtt().map(|srtt| self.window.cwnd.as_f64() / srtt.as_secs_f64().max(LEAST_TIME))
     }
 
-    /// d in seconds; `None` without an RTT sample.
+    /// The least RTT of the last 15 to 30 s (d), in seconds; `None` without an RTT sample.
     pub(crate) fn least_time(&self) -> Option<f64> {
         self.rto.base().map(|base| base.as_secs_f64().max(LEAST_TIME))
     }

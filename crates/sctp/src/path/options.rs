@@ -74,7 +74,7 @@ impl Paths {
         self.has_costs
     }
 
-    /// Returns true if path `p` carries no user data because a cheaper path works and has room in its window.
+    /// Returns true if path `p` carries no user data because a cheaper path works and has room in its cwnd.
     #[inline]
     pub(crate) fn is_spared(&self, p: PathId) -> bool {
         self.has_costs && self.cheaper_with_room(p).is_some()

@@ -1,10 +1,12 @@
-//! Rate samples and pacing of a path, kept only if the congestion control needs them.
+//! Rate samples and pacing of a path, kept only if packets are paced or the congestion control needs
+//! rate samples.
 
 use super::Path;
 use cc::{Pacer, RateEstimator};
 use units::ByteCount;
 
-/// State of a paced path. Only a congestion control that models the rate gets samples of `estimator`.
+/// Pacer and rate estimator of a path. Only a congestion control that models the rate gets samples of
+/// `estimator`.
 #[derive(Debug)]
 pub(crate) struct RateControl {
     pub(crate) estimator: RateEstimator,

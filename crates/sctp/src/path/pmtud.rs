@@ -102,7 +102,8 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// Time to wait for an answer. It doubles, up to an RTO, while the path answers no probe.
+    /// Time from one probe to the next. It doubles, up to an RTO, with each unanswered probe of the
+    /// least size.
     fn wait(&self, round_trip: Span, rto: Span) -> Span {
         (round_trip * (1 << self.silence.min(16))).min(rto.max(round_trip))
     }
@@ -221,7 +222,8 @@ impl Pmtud {
 
     #[inline]
     pub(crate) fn data_acked(&mut self, now: Instant, size: usize, sent_at: Instant) {
-        // A longer packet was sent before the size shrank, and the network may have fragmented the packet.
+        // A packet longer than `self.size` was sent before that size shrank, and the network may have
+        // fragmented the packet.
         if self.is_long(size) && size <= self.size {
             if self.proof.is_none_or(|(newest, _)| newest <= sent_at) {
                 self.proof = Some((sent_at, size));
@@ -236,7 +238,8 @@ impl Pmtud {
     /// packet of at least this size, sent at the same time or later, is acknowledged.
     pub(crate) fn data_lost(&mut self, size: usize, sent_at: Instant, loss_rate: f64) {
         let passes = self.proof.is_some_and(|(newest, passed)| newest >= sent_at && passed >= size);
-        // A longer packet was sent before the size shrank: its loss proves nothing about the present size.
+        // A packet longer than `self.size` was sent before that size shrank: its loss proves nothing
+        // about the present size.
         if self.is_long(size) && size <= self.size && !passes {
             self.suspect(sent_at, loss_rate);
         }

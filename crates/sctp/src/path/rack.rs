@@ -4,7 +4,8 @@ use super::Path;
 use cc::CongestionWindow;
 use units::{Instant, Span};
 
-/// Recoveries without growth after which the reordering window shrinks to a quarter of the least RTT.
+/// Number of fast recoveries without growth of the reordering window after which this window shrinks
+/// to a quarter of the least RTT.
 const PERSISTENCE: u8 = 16;
 
 #[derive(Clone, Debug, Default)]
@@ -24,11 +25,11 @@ pub(crate) struct Rack {
     /// Index of the first chunk sent after the reordering window last grew. Only this chunk and later ones
     /// make the window grow again.
     round: u64,
-    /// Recoveries left until the reordering window shrinks.
+    /// Number of fast recoveries until the reordering window shrinks.
     persistence: u8,
     /// Time at which the first late chunk counts as lost unless a SACK arrives.
     deadline: Option<Instant>,
-    /// Number of the latest recovery.
+    /// Serial number of the latest fast recovery.
     episode: u32,
     /// Chunks marked as lost in this recovery that may still prove to have arrived.
     unproven: u32,
@@ -75,7 +76,7 @@ impl Rack {
         self.known = self.highest;
     }
 
-    /// Starts detection with chunk `next`.
+    /// Starts loss detection; `next` is the index of the next new chunk.
     pub(crate) fn new(next: u64) -> Self {
         Rack { round: next, ..Rack::default() }
     }
@@ -131,8 +132,9 @@ impl Rack {
         }
     }
 
-    /// Records that chunk `i`, marked as lost in recovery `episode`, had arrived. `next` is the index of the
-    /// next new chunk. If all chunks of the recovery had arrived, returns the window to restore.
+    /// Records that chunk `i`, marked as lost in recovery `episode`, had arrived. `next` is the index
+    /// of the next new chunk. If all chunks marked as lost in this recovery had arrived, returns cwnd
+    /// and ssthresh to restore.
     pub(crate) fn needless(&mut self, i: u64, episode: u32, next: u64) -> Option<CongestionWindow> {
         self.widen(i, next);
         if self.episode != episode {
@@ -144,7 +146,7 @@ impl Rack {
 }
 
 impl Path {
-    /// Ends fast recovery and keeps the reduced window, for example after a timeout.
+    /// Ends fast recovery and keeps the reduced cwnd, for example after a timeout.
     pub(crate) fn restart(&mut self) {
         self.recovery = None;
         if let Some(rack) = &mut self.rack {

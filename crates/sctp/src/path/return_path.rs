@@ -1,8 +1,8 @@
 //! Rate of the SACKs that a fast path carries for data of slower paths.
 //!
 //! A SACK is worth more the earlier it arrives. But the link of the fastest return path may be narrow, and
-//! its rate is unknown. So the rate r of these SACKs begins low. At times this end bundles a HEARTBEAT with
-//! one of these SACKs as a probe. The time until its answer shows whether there is a queue:
+//! its rate is unknown. So the rate r of these SACKs begins low. At times this end bundles a HEARTBEAT
+//! with one of these SACKs as a probe. The time until the HEARTBEAT ACK shows whether there is a queue:
 //!
 //! ```text
 //! r ← 3/2 r   if SACKs used up r and the answer came within T
@@ -18,9 +18,9 @@ use units::{Instant, Span};
 
 /// First rate in bytes per second: one SACK per interval between probes.
 const FIRST_RATE: u64 = 1250;
-/// Least time between two probes.
+/// Least time between two probes (HEARTBEATs bundled with a SACK).
 const PROBE_INTERVAL: Span = Span::from_millis(50);
-/// Time for which a path carries none of these SACKs after a late answer at the first rate.
+/// Time for which a path carries no SACKs for data of other paths after a late answer at the first rate.
 const REST: Span = Span::from_millis(500);
 
 #[derive(Debug)]
@@ -31,7 +31,8 @@ pub(crate) struct ReturnRate {
     pub(crate) last: Instant,
     /// Bytes per second.
     rate: u64,
-    /// Times at which the rate allows the next SACK for data of another path, and of the last such SACK.
+    /// `next`: time from which the rate allows a SACK for data of another path. `taken`: time of the
+    /// last such SACK.
     next: Instant,
     taken: Instant,
     /// A SACK was refused since the last probe because the rate was used up.
@@ -45,7 +46,7 @@ pub(crate) struct ReturnRate {
 struct ReturnProbe {
     nonce: u64,
     sent: Instant,
-    /// An answer is late after this time.
+    /// An answer that takes longer than this is late.
     limit: Span,
 }
 
@@ -107,7 +108,8 @@ impl ReturnRate {
         self.used_up = false;
     }
 
-    /// Processes the answer to the probe with this nonce, and raises or reduces the rate.
+    /// Processes the answer to the probe with this nonce, and adapts the rate of SACKs for data of
+    /// other paths.
     pub(crate) fn answered(&mut self, now: Instant, nonce: u64) {
         let Some(probe) = self.probe.take_if(|probe| probe.nonce == nonce) else { return };
         let rtt = now.since(probe.sent);

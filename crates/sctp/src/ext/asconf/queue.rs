@@ -78,7 +78,8 @@ impl Outstanding {
     }
 }
 
-/// The wildcard address, which stands for the source of a packet.
+/// The wildcard address of the IP version of `like`. In a request it stands for the source address of
+/// the packet.
 pub(crate) fn unspecified(like: IpAddr) -> IpAddr {
     if like.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
 }
@@ -153,7 +154,8 @@ impl Queue {
                 .waiting
                 .retain(|other| other.address != wanted.address || other.change == AddressChange::SetPrimary),
         }
-        // Behind the NAT, the new address may share its public address with one that is to be deleted.
+        // The NAT may give the new address the same public address as one to be deleted, which the
+        // peer would then delete.
         if wanted.adds_hidden() {
             self.waiting.retain(|other| !other.hidden || other.change != AddressChange::Delete);
         }
@@ -163,12 +165,12 @@ impl Queue {
         !cancels
     }
 
-    /// True if the request waits.
+    /// True if a request for this change of this address waits.
     pub(crate) fn waits(&self, change: AddressChange, address: IpAddr) -> bool {
         self.waiting.iter().any(|wanted| (wanted.change, wanted.address) == (change, address))
     }
 
-    /// True if the request waits or is outstanding.
+    /// True if a request for this change of this address waits or is outstanding.
     pub(crate) fn asks(&self, change: AddressChange, address: IpAddr) -> bool {
         let sent = self.outstanding.iter().flat_map(|sent| &sent.wanted);
         self.waiting.iter().chain(sent).any(|wanted| (wanted.change, wanted.address) == (change, address))

@@ -14,14 +14,14 @@ fn terms(first: u8, algorithms: &[u8]) -> Terms {
     Terms { random, chunks: Some(vec![Asconf::TYPE, AsconfAck::TYPE]), algorithms: algorithms.to_vec() }
 }
 
-/// The announcements of A and B in the test vector, both with SHA-1 only.
+/// The AUTH parameters of two ends, A and B, both with SHA-1 only.
 fn both_sides() -> [Terms; 2] {
     [terms(0, &[0, 1]), terms(0x20, &[0, 1])]
 }
 
 const ASCONF: &str = "c1000020 00000007 000500080a000001 c001001000000001 000500080a010001";
 
-/// The packet of the test vector, signed with this algorithm.
+/// An ASCONF packet from A to B, authenticated with this algorithm.
 fn signed(algorithm: Algorithm, shared: &SharedKeys) -> PacketBuf {
     let [a, b] = both_sides();
     let authentication = Authentication { algorithm, ..Authentication::new(&a, &b) };
@@ -38,7 +38,7 @@ fn signed(algorithm: Algorithm, shared: &SharedKeys) -> PacketBuf {
     buf
 }
 
-/// The outcome at the receiver of a packet that begins with AUTH.
+/// What B finds when it verifies a packet from A; `None` if the packet does not begin with AUTH.
 fn verified(bytes: &[u8], shared: &SharedKeys) -> Option<Result<(), AuthFault>> {
     let [a, b] = both_sides();
     let packet = Packet::parse(bytes.into(), Checksum::Offloaded).ok()?;
@@ -68,7 +68,7 @@ fn vectors_are_compared_as_numbers_and_of_equal_numbers_the_shorter_comes_first(
     let without = Terms { chunks: None, ..a.clone() };
     let (long, short) = (a.vector(), without.vector());
     assert_eq!((long.len(), short.len()), (48, 42));
-    // Padded with zeros in front, the shorter vector is the smaller number.
+    // The shorter vector, padded with zeros in front, is the smaller number.
     for (one, other) in [(&long, &short), (&short, &long)] {
         assert_eq!(association_key(&[], one, other), [&short[..], &long].concat());
     }

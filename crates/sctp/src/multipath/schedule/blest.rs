@@ -6,10 +6,11 @@
 //! X = m_f (c_f + (n - 1)/2) n,     n = r_s / r_f
 //! ```
 //!
-//! r is the SRTT of a path, m its MTU in bytes and c its cwnd in packets of m bytes. If λ X exceeds the
-//! window of the transfer less that packet and the flight size of s, the packet would later block f. So the
-//! packet waits for f. λ corrects X: in each round-trip time of s, λ grows by δ if the window was exhausted,
-//! and else shrinks by δ, but not below 1.
+//! r is the SRTT of a path, m its MTU in bytes and c its cwnd in packets of m bytes. The window of
+//! the transfer is the most bytes that may be in flight on all paths, by the smaller buffer of both
+//! ends. If λ X exceeds this window less that packet and the flight size of s, the packet would later
+//! block f. So the packet waits for f. λ corrects X: in each round-trip time of s, λ grows by δ if
+//! the peer's receive window was exhausted, and else shrinks by δ, but not below 1.
 
 use super::{Opportunity, Scheduler, SchedulerTraits, by_rtt, fastest};
 use crate::draws::Draws;
@@ -19,12 +20,13 @@ use units::{Instant, Span};
 #[derive(Debug)]
 pub(super) struct Blest {
     lambda: f64,
-    /// Time of the last correction of λ, and the number of refusals at that time.
+    /// Time of the last correction of λ, and how often the peer's receive window had stopped new data
+    /// by then.
     corrected: Instant,
     refusals: u64,
 }
 
-/// Step δ of λ (section III-B).
+/// Step δ by which λ changes (section III-B of the paper on BLEST).
 const DELTA: f64 = 0.01;
 
 impl Blest {

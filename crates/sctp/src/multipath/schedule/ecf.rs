@@ -1,5 +1,5 @@
 //! Earliest completion first (Lim, Nahum, Towsley, Gibbens, "ECF: An MPTCP path scheduler to manage
-//! heterogeneous paths", CoNEXT 2017, algorithm 1). k bytes wait, the window of the fastest path f is full,
+//! heterogeneous paths", CoNEXT 2017, algorithm 1). k bytes wait, cwnd of the fastest path f is full,
 //! and s is the path with the lowest RTT that has room. A path has the cwnd c, the SRTT r and the RTT
 //! variation σ. Data waits for f if
 //!
@@ -18,7 +18,8 @@ pub(super) struct Ecf {
     waiting: bool,
 }
 
-/// Hysteresis (section 4.2): a sender that waits for the fast path accepts a completion that is 25 % later.
+/// Hysteresis (section 4.2 of the paper on ECF): a sender that already waits for the fast path goes
+/// on waiting even if that completes up to 25 % later.
 const BETA: f64 = 0.25;
 
 impl Ecf {

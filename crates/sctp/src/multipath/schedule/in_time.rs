@@ -1,10 +1,10 @@
 //! Own scheduler: a path carries a packet if better paths cannot send all data before the packet arrives.
 //!
-//! While a packet of m bytes travels on path p, the paths of shorter round-trip times continue to send. They
-//! stop when the window W of the transfer is full (its earliest chunk is on p), or when they have sent the
-//! rest of the G bytes that the application gave and the peer has not acknowledged. Then they wait for p, and
-//! p has made the transfer slower. So paths are sorted by the time T until their next packet is acknowledged,
-//! and
+//! While a packet of m bytes travels on path p, the paths of shorter round-trip times continue to
+//! send. They stop when W bytes are in flight, the most that the smaller buffer of both ends permits
+//! (the earliest chunk is on p), or when they have sent the rest of the G bytes that the application
+//! gave and the peer has not acknowledged. Then they wait for p, and p has made the transfer slower.
+//! So paths are sorted by the time T until their next packet is acknowledged, and
 //!
 //! ```text
 //! p carries it if   Σ κ_q T_p + x_p + m <= min(W, G),   q: the paths before p that are in use,
@@ -40,15 +40,16 @@ use units::ByteCount;
 #[derive(Debug, Default)]
 pub(super) struct InTime {
     paths: Vec<Estimate>,
-    /// Paths that answer, sorted by T.
+    /// Paths that answer, sorted by the time until their next packet is acknowledged.
     order: Vec<PathId>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
-    /// κ in bytes per second; zero without a measurement.
+    /// Rate at which the path could deliver (κ), in bytes per second; zero without a measurement.
     rate: f64,
-    /// T in seconds; zero for a path without an RTT sample, so that it gets one.
+    /// Time until the path's next packet is acknowledged (T), in seconds; zero for a path without an
+    /// RTT sample, so that it gets one.
     time: f64,
     /// The path may carry the next packet.
     in_time: bool,
@@ -77,7 +78,8 @@ impl InTime {
         for &p in candidates.iter().filter(|&&p| at.paths[p].timed_out && at.paths[p].flight.is_zero()) {
             self.paths[p.index()].in_time = true;
         }
-        // Sums over the paths before p that are in use: κ, and κ d (the bytes in flight without a queue).
+        // Sums over the paths before p that are in use: their possible rates (κ), and the bytes that
+        // they have in flight without a queue (κ d).
         let (mut rates, mut in_flight) = (0.0, 0.0);
         for (n, &p) in self.order.iter().enumerate() {
             let (path, estimate) = (&at.paths[p], &mut self.paths[p.index()]);
@@ -86,7 +88,7 @@ impl InTime {
             let blocking = if at.unblocked { in_flight } else { meanwhile };
             let fits = blocking + own <= at.window.as_f64() && meanwhile + own <= at.given.as_f64();
             estimate.in_time = n == 0 || fits;
-            // A path that may not send because it has enough in flight is in use, too.
+            // A path that may not send now because it has enough in flight counts as in use, too.
             if estimate.in_time || path.flight > path.mtu {
                 rates += estimate.rate;
                 in_flight += estimate.rate * path.least_time().unwrap_or(0.0);

@@ -1,9 +1,9 @@
 //! Path selection: schedulers choose the path of the next new data.
 //!
-//! A TSN is bound to its path when it is transmitted: a scheduler chooses a path, never a chunk. After each
-//! event the scheduler sorts the active paths, and each path fills its window before the next one sends
-//! (`cmtSendAllVariant`, paper 001 section 4.1). A scheduler may instead sort the paths before each packet,
-//! and may make new data wait for a better path.
+//! A TSN is bound to its path when it is transmitted: a scheduler chooses a path, never a chunk.
+//! After each event the scheduler sorts the active paths, and each path fills its cwnd before the
+//! next one sends (`cmtSendAllVariant`, paper 001 section 4.1). A scheduler may instead sort the
+//! paths before each packet, and may make new data wait for a better path.
 //!
 //! A new scheduler implements [`Scheduler`] and cites its source in the header of its file. A scheduler that
 //! only sorts is a function in `sorted.rs`. Each scheduler has a name in [`PathSelection`] and a line in
@@ -46,13 +46,15 @@ pub(crate) struct Opportunity<'a> {
     pub(crate) paths: &'a Paths,
     /// User bytes that wait for their first transmission.
     pub(crate) waiting: ByteCount,
-    /// User bytes waiting and in flight; no limit if the application has more than the send buffer holds.
+    /// User bytes waiting and in flight; `ByteCount::MAX` if the application has more data than the
+    /// send buffer holds.
     pub(crate) given: ByteCount,
     /// Maximum number of bytes in flight on all paths together, by the smaller buffer of both ends.
     pub(crate) window: ByteCount,
     /// Number of times that new data waited because the receive window of the peer was full.
     pub(crate) refusals: u64,
-    /// The next message is unordered and the peer sends NR-SACKs: the message waits for no other message.
+    /// The next message is unordered and the peer sends NR-SACKs, so that the message neither waits
+    /// for another message nor fills the peer's receive buffer.
     pub(crate) unblocked: bool,
 }
 

@@ -34,7 +34,7 @@ pub(super) fn round_robin() -> Sorted {
     Sorted { traits, ..smallest_last_transmission() }
 }
 
-/// First the path with the most room in its window (paper 001, section 4.1).
+/// First the path with the most room in its cwnd (paper 001, section 4.1).
 pub(super) fn largest_space() -> Sorted {
     sorted(|at, _, order| order.sort_by_key(|&p| Reverse(at.paths[p].space())))
 }

@@ -1,8 +1,8 @@
 //! Packets in proportion to the rates of the paths: start-time fair queueing (Goyal, Vin, Cheng,
-//! "Start-time fair queueing", ToN 1997) with paths in place of flows. A packet advances the clock of its
-//! path by its length divided by the rate. The path whose clock is furthest behind sends next; if its window
-//! is full, the next path sends. After a long time with a full window, a path does not catch up: its clock is
-//! limited to a few packets behind the most advanced clock.
+//! "Start-time fair queueing", ToN 1997) with paths in place of flows. A packet advances the clock of
+//! its path by its length divided by the rate. The path whose clock is furthest behind sends next; if
+//! cwnd of that path is full, the next path sends. A path whose cwnd was full for a long time does
+//! not catch up: its clock is at most a few packets behind the most advanced clock.
 
 use super::{Opportunity, Scheduler, SchedulerTraits};
 use crate::draws::Draws;
@@ -15,7 +15,7 @@ pub(super) struct Weighted {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Clock {
-    /// Bytes sent, divided by the rate, in seconds.
+    /// Sum over all sent packets of their length divided by the rate of the path, in seconds.
     time: f64,
     /// User bytes that the path had sent when its clock was last updated.
     seen: u64,
