@@ -51,7 +51,7 @@ impl Association {
     pub(crate) fn remove_local(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
         let asked = self.asconf.as_ref().is_some_and(|asconf| asconf.queue.asks(AddressChange::Add, address));
         if asked && !self.locals().any(|local| local == address) {
-            // The address is not in use yet: its request is withdrawn.
+            // The address is not in use yet: the request to add it is withdrawn.
             self.withdraw_addition(now, address);
             self.ask_to_delete(address);
             self.settle(now);
@@ -64,9 +64,9 @@ impl Association {
     }
 
     /// Requests that the peer deletes a local address. Behind a NAT the request contains the wildcard
-    /// address, which deletes all addresses except the source of the request. So it is not sent while several
-    /// addresses remain, or while an address is being added that may share the public address of the removed
-    /// one. Then the peer has to detect the failure of the removed address.
+    /// address, which deletes all addresses except the source of the request. So this end sends no
+    /// request while several addresses remain, or while an address is being added that may share the
+    /// public address of the removed one. Then the peer has to detect the failure of the removed address.
     fn ask_to_delete(&mut self, address: IpAddr) {
         if !self.may_ask() {
             return;
@@ -97,7 +97,7 @@ impl Association {
         }
     }
 
-    /// Requests that the peer sends to this local address.
+    /// Requests that the peer uses this local address as its primary destination.
     pub(crate) fn set_peer_primary(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
         let ours = self.locals().any(|local| local == address);
         let hidden = self.config().nat_friendly;

@@ -17,7 +17,7 @@ use wire::{Asconf, AsconfAck, Cause, CauseList, Encode, PacketWriter};
 #[derive(Debug)]
 pub(super) struct T4 {
     pub(super) retry: Retry,
-    /// True if the ASCONF is to be sent now.
+    /// True if the ASCONF waits to be written into a packet.
     due: bool,
 }
 
@@ -163,7 +163,8 @@ impl Association {
         }
     }
 
-    /// The first path of an ASCONF. If its source has no path, the destination must be of the same family.
+    /// The path on which an ASCONF is first sent. If its source is the address to be added, the
+    /// destination must be of the same address family.
     fn first_asconf_path(&self) -> PathId {
         let outstanding = self.asconf.as_ref().and_then(|asconf| asconf.queue.outstanding.as_ref());
         let source = outstanding.and_then(Outstanding::source);

@@ -14,13 +14,12 @@ pub(crate) enum Pending {
     CookieAck,
     Shutdown,
     ShutdownAck,
-    /// HEARTBEAT with the nonce of the path.
+    /// HEARTBEAT; its nonce is stored with the path.
     Heartbeat,
     /// HEARTBEAT ACK with the information of the HEARTBEAT that it answers.
     HeartbeatAck(Vec<u8>),
     /// ERROR with its causes.
     Error(Vec<u8>),
-    /// CWR.
     Cwr(Cwr),
     /// PKTDROP with a packet that arrived damaged.
     PacketDrop(Damaged),

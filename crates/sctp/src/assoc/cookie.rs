@@ -49,7 +49,7 @@ pub(crate) struct Cookie {
     pub(crate) local_tsn: Tsn,
     /// Tie-tags of the association that existed when the INIT arrived, or zeros.
     pub(crate) ties: TieTags,
-    /// The channel of the INIT.
+    /// The channel of the packet with the INIT (the number of an authenticated peer).
     pub(crate) channel: Channel,
     /// `source` is the destination of the INIT ACK; `addresses` does not contain it.
     pub(crate) peer: Peer,
@@ -64,7 +64,8 @@ pub(crate) struct Envelope {
     pub(crate) local_port: u16,
     /// The verification tag.
     pub(crate) local_tag: u32,
-    /// The channel of the packet, which the guard sets.
+    /// The channel of the packet: the encryption layer sets it to the number of the peer that it
+    /// authenticated.
     pub(crate) channel: Channel,
 }
 
@@ -75,7 +76,7 @@ const MAC_LEN: usize = 16;
 const TIED: u8 = 1;
 /// Flag: addresses follow. Without the flag, the destination of the INIT ACK is the only address.
 const LISTED: u8 = 2;
-/// Flag: the bits of [`Extensions`] follow the numbers.
+/// Flag: all bits of [`Extensions`] follow in two bytes, after the fields of fixed length.
 const WIDE: u8 = 0x80;
 /// Flag together with `WIDE`: the Adaptation Layer Indication follows the extensions.
 const ADAPTED: u8 = 4;
@@ -96,7 +97,7 @@ impl Cookie {
         (now > self.expires).then(|| now.since(self.expires))
     }
 
-    /// The end of a lifetime that begins at `now`.
+    /// The end of a lifetime that begins at `now`, rounded up to a whole microsecond.
     pub(crate) fn expiry(now: Instant, lifetime: Span) -> Instant {
         let nanos = (now + lifetime).as_nanos();
         Instant::from_nanos(nanos.div_ceil(1000).saturating_mul(1000))
@@ -371,7 +372,8 @@ mod tests {
                 assert_eq!(Cookie::open(&key, &sealed, &wrong), None, "{wrong:?}");
             }
         }
-        // A cookie with several addresses contains them.
+        // A cookie that contains a list of addresses opens in a packet from any source; the caller
+        // checks the source.
         let elsewhere = Envelope { source, ..envelope() };
         assert_eq!(Cookie::open(&key, &plain().seal(&key), &elsewhere), None);
         assert_eq!(Cookie::open(&key, &cookie().seal(&key), &elsewhere), Some(cookie()));

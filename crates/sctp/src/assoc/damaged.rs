@@ -2,7 +2,8 @@ use crate::rx::Receiver;
 use transport::Octets;
 use wire::{CommonHeader, Data, PacketDrop};
 
-/// Bytes of a damaged packet that a report always repeats, by which the sender recognises a DATA chunk.
+/// Number of bytes of a damaged packet that a report contains at least: the sender of the packet can
+/// recognise a DATA chunk by them.
 const LEAST_COPY: usize = CommonHeader::LEN + Data::HEADER_LEN + 32;
 
 /// A packet that arrived damaged.
@@ -15,7 +16,8 @@ pub(crate) struct Damaged {
 }
 
 impl Damaged {
-    /// Copies a packet for a report of at most `limit` bytes and, if possible, of at most its own length.
+    /// Copies a packet for a report that is at most `limit` bytes long and, if possible, no longer
+    /// than the packet.
     pub(super) fn of(packet: Octets<'_>, limit: usize) -> Self {
         let length = packet.len();
         let overhead = CommonHeader::LEN + PacketDrop::FIXED_LEN;

@@ -33,7 +33,7 @@ pub(crate) enum Handled {
 /// The outcome of a SACK, or the protocol violation in it.
 type Acknowledged = Result<SackOutcome, &'static str>;
 
-/// State of the processing of one packet.
+/// What is known so far of the packet that is being processed.
 struct PacketProgress {
     /// The path on which answers are sent.
     answer: PathId,
@@ -231,7 +231,8 @@ impl Association {
                     so_far.had_data |= self.skip(|receiver| receiver.on_i_forward_tsn(forward, answer));
                     GO_ON
                 }
-                // Not negotiated, so unknown (rfc3758#section-3.3.1). The type means: skip and report.
+                // Not negotiated, so unknown (rfc3758#section-3.3.1). The top bits of the type mean:
+                // skip and report.
                 Chunk::ForwardTsn(forward) => {
                     let (bytes, _) = before.split_at(forward.encoded_len());
                     self.on_unknown(answer, &UnknownChunk { chunk_type: ForwardTsn::TYPE, bytes })

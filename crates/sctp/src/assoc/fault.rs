@@ -23,7 +23,7 @@ const UDP_HB_INTERVAL: Span = Span::from_secs(15);
 pub(super) struct Probes {
     /// Earliest time of the next heartbeat.
     until: Instant,
-    /// The first path to be checked for a due heartbeat.
+    /// The path that is checked first for a due heartbeat.
     turn: usize,
 }
 
@@ -106,7 +106,7 @@ impl Association {
         while paths != 0 {
             let p = PathId(paths.trailing_zeros() as u8);
             // rfc7829#section-3: it is unknown which transmission of a retransmitted chunk arrived. A chunk
-            // sent before the path failed may have arrived before the failure, and its SACK may be lost.
+            // sent before the path failed may have arrived before the failure, with its first SACK lost.
             let path = &self.paths[p];
             let proven = outcome.timed_paths & 1 << p.0 != 0 && path.liveness.proof() > path.failing_since;
             if !proven && path.state == PathState::PotentiallyFailed {
@@ -162,7 +162,8 @@ impl Association {
         }
     }
 
-    /// The interval that the user set for the path; otherwise the longer of our general and the peer's.
+    /// The heartbeat interval that our user set for the path; otherwise the longer of `hb_interval`
+    /// and the interval that the peer set for the path.
     fn heartbeat_interval(&self, p: PathId) -> Option<Span> {
         let path = &self.paths[p];
         let options = path.options.as_deref().copied().unwrap_or_default();
@@ -209,7 +210,7 @@ impl Association {
         }
     }
 
-    /// Checks the heartbeat timers of all paths, in turn.
+    /// Checks the heartbeat timers of all paths, beginning after the path that last sent a heartbeat.
     pub(super) fn heartbeat_timers(&mut self, now: Instant) {
         let n = self.paths.len();
         let first = self.probes.turn;
@@ -272,7 +273,8 @@ impl Association {
         }
     }
 
-    /// Sends a heartbeat on path `p`, if the phase permits.
+    /// Sends a heartbeat on path `p` without waiting for the limit on heartbeats, if the association
+    /// is in a state that sends any.
     pub(super) fn ask(&mut self, now: Instant, p: PathId) {
         if self.phase.sends_heartbeats() {
             self.probe(now, p);
@@ -354,7 +356,7 @@ impl Association {
         if t2.count >= limit {
             return self.give_up(TOO_MANY_ERRORS, CloseReason::TooManyErrors);
         }
-        // The next path is chosen after this error, which may end the state Active.
+        // This error may make the path inactive, so the next path is chosen only afterwards.
         self.path_error(now, t2.path, true);
         let (t2, chunk) = match &mut self.phase {
             Phase::ShutdownSent { t2, .. } => (t2, Pending::Shutdown),

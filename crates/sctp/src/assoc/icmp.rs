@@ -9,7 +9,7 @@ use units::Instant;
 
 impl Association {
     /// Processes an ICMP message; false if it quotes no packet of this association, or has no effect.
-    /// Without a quote, a guard has recognised the packet.
+    /// Without a quote, the encryption layer has recognised the packet.
     pub(crate) fn on_icmp(&mut self, now: Instant, news: &IcmpNews<'_>, quote: Option<&Quote>) -> bool {
         if quote.is_some_and(|quote| !self.is_quoted(quote)) {
             return false;

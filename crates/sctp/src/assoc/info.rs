@@ -94,7 +94,8 @@ pub struct PathInfo {
     pub cost: u16,
     /// Counters of the path.
     pub stats: PathStats,
-    /// Times during which each limit held back the sender on this path, from its first message on.
+    /// For each reason that held the sender back on this path: the time in which it did, from the
+    /// sender's first message on.
     pub limits: LimitTimes,
     /// Time during which a chunk last sent on this path blocked the whole sender (head-of-line blocking).
     pub blocks: Stopwatch,
@@ -132,7 +133,8 @@ pub struct AssocStats {
     pub reset_requests: u64,
     /// Resets performed, of streams of either direction or of the association.
     pub resets: u64,
-    /// Times during which each limit kept the sender from sending more, from its first message on.
+    /// For each reason that kept the sender from sending more: the time in which it did, from its
+    /// first message on.
     pub limits: LimitTimes,
 }
 
@@ -168,7 +170,7 @@ impl Association {
         })
     }
 
-    /// Addresses, cwnd and RTT of the paths in use, as they are saved for the option `resume`.
+    /// Addresses, cwnd and RTT of the paths in use, in the form in which the option `resume` saves them.
     pub(crate) fn carried(&self) -> impl Iterator<Item = (Pair, SavedPath)> {
         let paths = self.paths.ids().filter(|&p| !self.is_closed() && !self.paths[p].removed);
         paths.filter_map(|p| self.sender.carried(p, &self.paths))

@@ -1,7 +1,7 @@
 //! An association: its state machine, its paths, and its sender and receiver of data.
 //!
-//! A method whose change may move a timer takes the time and ends in [`Association::settle`]. After each
-//! change the caller polls for packets and events.
+//! A method that may change the time of a timer has the argument `now`, and calls
+//! [`Association::settle`] at its end. After each change the caller polls for packets and events.
 
 mod addresses;
 mod asconf;
@@ -115,10 +115,10 @@ pub(crate) struct Peer {
     pub(crate) adaptation: Option<u32>,
 }
 
-/// Channel, source address and ports of a peer's packets.
+/// Channel (number of an authenticated peer), source address and ports of a peer's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Remote {
-    /// Two peers behind a guard may have the same address and ports, or claim to.
+    /// Keeps apart two authenticated peers that have the same address and ports, or claim to.
     pub(crate) channel: Channel,
     pub(crate) address: IpAddr,
     /// The SCTP port.
@@ -153,7 +153,8 @@ pub(crate) struct Association {
     /// compared with those of other associations.
     adopted: bool,
     extensions: Extensions,
-    /// The channel of all packets of this association, in both directions.
+    /// The channel of all packets of this association, in both directions: the number of an
+    /// authenticated peer.
     channel: Channel,
     packets_received: u64,
     paths: Paths,
@@ -171,7 +172,7 @@ pub(crate) struct Association {
     sender: Sender,
     /// None until the peer's initial TSN is known.
     receiver: Option<Receiver>,
-    /// The path of the next SACK, if it is not the path of the data.
+    /// The path of the next SACK, if it is another one than that on which the acknowledged data arrived.
     detour: Option<Detour>,
 
     local: Arc<Local>,
@@ -192,7 +193,7 @@ pub(crate) struct Association {
     lost_locals: Vec<IpAddr>,
     /// Local addresses of this association that the endpoint does not have.
     gained_locals: Vec<IpAddr>,
-    /// Options of paths by local address.
+    /// Options that our user set for the paths from a local address.
     path_options: Vec<(IpAddr, PathOptions)>,
     /// State of AUTH; none until a key is set or AUTH is agreed on.
     auth: Option<Box<AuthState>>,
@@ -455,7 +456,8 @@ impl Association {
 
     #[inline(never)]
     fn next_rare_event(&mut self) -> Option<Event> {
-        // These events precede the end of the association.
+        // The user gets these events before those in the queue, among which may be the end of the
+        // association.
         if let Some((first, last)) = self.sender.next_delivered() {
             return Some(Event::Delivered { first, last });
         }
@@ -497,7 +499,7 @@ impl Association {
         self.extensions
     }
 
-    /// Draws a new tag, for a handshake that starts again.
+    /// Replaces our verification tag by a new random one, for a handshake that starts again.
     pub(crate) fn draw_tag(&mut self) {
         self.local_tag = self.random.tag();
         self.renamed = true;

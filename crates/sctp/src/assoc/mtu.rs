@@ -1,7 +1,8 @@
 //! Path MTU discovery (`rfc8899`) for the paths of an association: sends probes and applies their results.
 //!
-//! A probe is a HEARTBEAT and a PAD chunk, alone in a packet (`rfc8899#section-6.2`). Its loss is neither a
-//! sign of congestion nor an error of the path, and the limit on heartbeats does not apply to it.
+//! A probe is a HEARTBEAT and a PAD chunk, alone in a packet (`rfc8899#section-6.2`). The loss of a
+//! probe is neither a sign of congestion nor an error of the path, and the limit on heartbeats does
+//! not apply to probes.
 
 use super::Association;
 use super::heartbeat_info::{HeartbeatInfo, Kind};
@@ -90,8 +91,9 @@ impl Association {
         }
     }
 
-    /// Notes that packets of path `p` may be lost because of their length: T3-rtx expired, or the path is
-    /// silent. With reinjection, other paths carry copies of lost chunks, and T3-rtx may never expire.
+    /// Notes that packets of path `p` may be lost because of their length: T3-rtx expired, or the
+    /// path is silent. Silence counts, too, because T3-rtx may never expire if other paths carry
+    /// copies of the lost chunks (reinjection).
     pub(super) fn suspect_mtu(&mut self, now: Instant, p: PathId) {
         let path = &mut self.paths[p];
         if let Some(pmtud) = &mut path.pmtud {

@@ -124,7 +124,8 @@ impl Observed<'_> {
         self.0.extensions.names()
     }
 
-    /// The limit that keeps the sender from sending more.
+    /// The reason why the sender does not send more now; `None` before the first transmission and
+    /// after the end.
     pub fn limit(&self) -> Option<Limit> {
         self.0.sender.limit()
     }

@@ -35,7 +35,7 @@ pub(crate) enum OfferError {
 const ALL_TYPES: SupportedAddressTypes = SupportedAddressTypes { ipv4: true, ipv6: true, host_name: false };
 
 impl<'a> Offer<'a> {
-    /// Reads the parameters. Of a repeated parameter, the first counts.
+    /// Reads the parameters. If a parameter is repeated, its first value counts.
     pub(crate) fn read(parameters: Parameters<'a>) -> Result<Self, OfferError> {
         let (mut types, mut address_types) = (None, None);
         let mut offer = Offer {
@@ -89,7 +89,8 @@ impl<'a> Offer<'a> {
                 Parameter::Adaptation(code) => offer.adaptation = offer.adaptation.or(Some(code)),
                 // rfc9653#section-5.2: both ends need an alternate error detection method. We have none.
                 Parameter::ZeroChecksumAcceptable(_) => {}
-                // A Heartbeat Info has no meaning here. The peer's list of extensions shows what it lacks.
+                // A Heartbeat Info has no meaning here. An Unrecognized Parameter tells nothing new:
+                // the peer's list of extensions already shows what the peer lacks.
                 Parameter::HeartbeatInfo(_) | Parameter::UnrecognizedParameter(_) => {}
             }
         }

@@ -19,7 +19,8 @@ use wire::{
     ShutdownComplete, SupportedAddressTypes, Timestamp,
 };
 
-/// Packet limit of an INIT: SCTP cannot fragment an INIT; if it exceeds the MTU, IP fragments it.
+/// Largest packet with an INIT: SCTP cannot divide an INIT, so IP fragments a packet that is longer
+/// than the MTU.
 const UNDIVIDED: usize = u16::MAX as usize;
 
 impl Association {
@@ -148,7 +149,8 @@ impl Association {
         }
         let needed = plan.as_ref().map_or(0, |plan| plan.first_chunk() + self.in_front_of_data(&place));
         if plan.is_some() && needed > w.room() && w.is_empty() {
-            // The chunk was fragmented for a larger path MTU and already has a TSN.
+            // The chunk does not fit even an empty packet: it got its length and TSN while the path
+            // MTU was larger.
             w.extend(CommonHeader::LEN + needed);
         }
         let mut ecn = Ecn::NotCapable;

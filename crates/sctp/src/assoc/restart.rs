@@ -36,7 +36,7 @@ impl Association {
         let theirs = Tags { local: cookie.local_tag, peer: cookie.peer.tag, ties: cookie.ties };
         match action(ours, theirs) {
             Some(Action::Restart) => self.restart(now, cookie, datagram),
-            // Once the peer's tag is settled, no cookie changes it: the cookie may be old or of another host.
+            // After the handshake no cookie changes the peer's tag: the cookie may be old or of another host.
             Some(Action::Collision) if !self.is_opening() => false,
             Some(Action::Collision) => {
                 self.promised = cookie.peer.tag;
@@ -99,9 +99,9 @@ impl Association {
         other.has_peer() && !open
     }
 
-    /// Sends the COOKIE ECHO only when T1 expires. Another association with this peer waits for its COOKIE
-    /// ACK, and this COOKIE ECHO could restart that association. A cookie that answers the peer's own INIT is
-    /// not held back.
+    /// Sends the COOKIE ECHO only when T1 expires. Another association with this peer waits for its
+    /// COOKIE ACK, and this COOKIE ECHO could restart that association. A cookie with the tag of an
+    /// INIT that the peer itself sent is not held back.
     pub(crate) fn hold_cookie(&mut self) {
         if let Phase::CookieEchoed { t1, .. } = &self.phase
             && t1.count == 0
@@ -156,7 +156,7 @@ impl Association {
         }
     }
 
-    /// Addresses of an INIT that the peer has not named yet; empty before its first list of addresses.
+    /// Addresses of an INIT that the peer has not named yet; empty before the peer's first list of addresses.
     fn new_addresses(&self, source: IpAddr, listed: &[IpAddr]) -> Vec<IpAddr> {
         if !self.has_peer() {
             return Vec::new();

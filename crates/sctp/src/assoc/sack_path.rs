@@ -17,7 +17,7 @@ const IN_A_ROUND_TRIP: u64 = 16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Detour {
     path: PathId,
-    /// Maximum round-trip time of a probe on the path. If a probe takes longer, SACKs queue on the path.
+    /// Largest round-trip time of a probe (a HEARTBEAT bundled with a SACK) that shows no queue on the path.
     limit: Span,
 }
 

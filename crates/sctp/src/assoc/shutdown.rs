@@ -183,7 +183,7 @@ impl Association {
     }
 }
 
-/// The event that reports a failure.
+/// The event that reports a message that was not delivered.
 pub(super) fn failed(failure: Failure) -> Event {
     let Failure { id, tsn, sent, abandoned, message } = failure;
     let (stream, length) = (message.stream, message.payload.len());

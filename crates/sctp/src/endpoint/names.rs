@@ -55,8 +55,8 @@ impl Endpoint {
         }
     }
 
-    /// Called once an association knows the addresses of its peer. If another association has the
-    /// same peer, this one ends or waits.
+    /// Compares the addresses that the peer of an association has listed with those of the other
+    /// associations. If another association has the same peer, this one ends or waits.
     fn end_duplicate(&mut self, slot: u32) {
         let others = self.others_with_peer_of(slot);
         let Some(this) = self.associations.get(slot) else { return };

@@ -130,8 +130,8 @@ impl Association {
         self.control.push(path, Pending::ReConfig(own));
     }
 
-    /// Processes one request and appends its answer. If a request of ours will answer it instead, returns its
-    /// number.
+    /// Processes one request and appends its answer. If a request of ours will answer the peer's
+    /// request instead, returns the number of the peer's request.
     fn on_request(
         &mut self,
         answer: PathId,
@@ -412,13 +412,14 @@ impl Association {
         config.peer_reset.is_some() || config.asked.is_some() && first.is_some_and(in_turn)
     }
 
-    /// True if too many reset events or wishes wait to accept another request of the peer.
+    /// True if no other request of the peer is accepted, because too many reset events or wishes
+    /// (requests of ours that are to be sent) wait.
     fn is_busy(&self) -> bool {
         self.events.has_many_resets()
             || self.re_config.as_ref().is_none_or(|config| config.wishes.len() >= super::MOST_WISHES)
     }
 
-    /// Queues a request that the peer waits for: before the other wishes, but after an outstanding one.
+    /// Queues a request of ours for which the peer waits: before all others, but after an outstanding one.
     fn wish_first(&mut self, wish: Wish) {
         if let Some(config) = &mut self.re_config {
             config.wishes.insert(usize::from(config.asked.is_some()), wish);
@@ -426,14 +427,14 @@ impl Association {
         }
     }
 
-    /// Sends an answer at once, without waiting until the peer repeats its request.
+    /// Sends the answer to a request of the peer at once, without waiting until the peer repeats the request.
     pub(super) fn answer_now(&mut self, request: u32) {
         let mut list = ReConfigList::default();
         self.push_answer(request, &mut list);
         self.control.push(self.paths.default_path(), Pending::ReConfig(list.into_bytes()));
     }
 
-    /// Reserves room in packets with data for the answer in front of the data.
+    /// Reserves room in packets with data for a RE-CONFIG answer in front of the data.
     pub(super) fn reserve_for_answer(&mut self) {
         let extra = self.ahead_of_data();
         self.sender.set_extra(extra, &self.paths);

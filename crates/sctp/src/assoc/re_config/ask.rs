@@ -34,7 +34,8 @@ impl Association {
         }
     }
 
-    /// Drops the answer to a reset of the association once data sent after the answer is acknowledged.
+    /// Stops repeating the answer to a reset of the association once data sent after the answer is
+    /// acknowledged.
     fn prove_answer(&mut self) {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         let proven = |unproven: &mut super::Unproven| self.sender.is_acked_below(unproven.behind);
@@ -43,7 +44,7 @@ impl Association {
         }
     }
 
-    /// The request for the first wish, and its path, if it may be sent now.
+    /// The first request that waits to be sent (the first wish), and its path, if it may be sent now.
     pub(super) fn next_request(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
         let config = self.re_config.as_deref_mut()?;
         config.not_before = config.not_before.filter(|&at| now < at);
@@ -164,7 +165,8 @@ impl Association {
                 config.not_before = Some(now + rto.mul_f64(0.5 + self.random.unit()));
                 config.refused += 1;
                 config.asked = None;
-                // The request of the peer may wait for another wish of ours, which is sent first now.
+                // The request of the peer may wait for another request of ours, which is therefore
+                // sent first now.
                 config.wishes.rotate_left(1);
                 return;
             }
@@ -187,7 +189,7 @@ impl Association {
         }
     }
 
-    /// Repeats a given-up request, which the peer never received. The outstanding one gets a new number.
+    /// Repeats a given-up request, which the peer never received. The outstanding request gets a new number.
     fn ask_again(&mut self, now: Instant, given_up: Asked, wish: Wish) {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         let path = self.paths.default_path();
@@ -199,7 +201,7 @@ impl Association {
         config.asked = Some(Asked { retry, in_progress: false, served: false, ..given_up });
     }
 
-    /// Ends the outstanding request and returns its wish.
+    /// Ends the outstanding request, and returns what it requested (the first wish).
     pub(super) fn end_request(&mut self) -> Option<Wish> {
         let config = self.re_config.as_deref_mut()?;
         config.asked = None;
@@ -238,7 +240,7 @@ impl Association {
         self.tell(wish, ResetResult::Performed);
     }
 
-    /// Records the final answer to the request of the peer that caused a wish.
+    /// If our request `wish` was caused by a request of the peer, records the final answer to that one.
     fn answer_peer(&mut self, wish: &Wish, result: ResetResult) {
         if let (Wish::ResetOutgoing { answers: Some(request), .. }, Some(config)) =
             (wish, &mut self.re_config)

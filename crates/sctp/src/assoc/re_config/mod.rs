@@ -25,14 +25,16 @@ pub(super) struct ReConfiguration {
     wishes: VecDeque<Wish>,
     /// The outstanding request for the first wish.
     asked: Option<Asked>,
-    /// The request before the outstanding one, and its wish, if it was given up because the peer had added
-    /// the streams itself. A peer that never received that request refuses the number of the next one.
+    /// The request before the outstanding one, and its wish, if this end gave that request up because
+    /// the peer had added the streams itself. A peer that never received that request refuses the
+    /// number of the outstanding one.
     given_up: Option<(Asked, Wish)>,
     /// Earliest time of the next request, after the peer reported that its own request is in progress.
     not_before: Option<Instant>,
-    /// Number of reports of the peer, for the first wish, that a request of its own is in progress.
+    /// How often the peer refused the first wish because a request of the peer itself is in progress.
     refused: u32,
-    /// Requests that the peer agreed to send, except the request that our outstanding request invites.
+    /// Requests that the peer has agreed to send to us because we asked for them and that have not
+    /// arrived yet.
     invited: Vec<Invited>,
     answers: Answers,
     /// Number of the peer's request to reset streams on which it sends, while earlier TSNs are missing.
@@ -76,8 +78,8 @@ struct Asked {
     retry: Retry,
     /// The peer reported that the request is in progress: repeating it after an RTO is not an error.
     in_progress: bool,
-    /// The peer sent a request to add the same streams. Some peers send it in place of a response. It does
-    /// not prove that the peer received our request.
+    /// The peer sent a request to add the same streams. Some peers send that request in place of a
+    /// response. It does not prove that the peer received ours.
     served: bool,
 }
 
@@ -97,7 +99,7 @@ struct Unproven {
     behind: u64,
 }
 
-/// Largest number of waiting wishes.
+/// Largest number of wishes (requests to the peer that are to be sent) in the queue.
 const MOST_WISHES: usize = 64;
 
 /// Largest number of streams in one request, which fits a packet of 576 bytes. Longer lists are split.
@@ -123,7 +125,7 @@ impl ReConfiguration {
         }
     }
 
-    /// True if a wish resets one of these outgoing streams.
+    /// True if a waiting or outstanding request of ours resets one of these outgoing streams.
     fn is_resetting(&self, streams: &StreamSet) -> bool {
         self.wishes.iter().any(|wish| match wish {
             Wish::ResetOutgoing { streams: others, .. } => others.meets(streams),
@@ -256,7 +258,7 @@ impl Association {
         Ok(())
     }
 
-    /// Checks that `more` wishes may be added.
+    /// Checks that `more` requests may be queued.
     fn may_wish(&self, more: usize) -> Result<&ReConfiguration, ResetError> {
         match (&self.phase, &self.re_config) {
             (Phase::Established, Some(config)) if config.wishes.len() + more <= MOST_WISHES => Ok(config),
@@ -272,7 +274,8 @@ impl Association {
         }
     }
 
-    /// Resets the state, for the extensions of both ends. Request numbers start at the initial TSNs.
+    /// Begins anew; without RE-CONFIG at both ends no state is kept. Request numbers start at the
+    /// initial TSNs.
     pub(super) fn start_re_config(&mut self, peer_initial_tsn: Tsn) {
         self.forget_wishes();
         let both = self.extensions.has(Ext::ReConfig);
@@ -289,8 +292,8 @@ impl Association {
         }
     }
 
-    /// Gives up requests before a shutdown, except an outstanding request that holds data back: without its
-    /// answer that data cannot be numbered.
+    /// Gives up requests before a shutdown, except an outstanding request that holds data back: only
+    /// the answer to it decides from which number on that data is counted.
     pub(super) fn give_up_wishes(&mut self) {
         let Some(config) = &mut self.re_config else { return };
         let needed = config.asked.is_some() && self.sender.has_held();
@@ -312,7 +315,7 @@ impl Association {
         }
     }
 
-    /// Lets the streams of a wish send again, from number 0 if they were reset.
+    /// Lets the streams that a request of ours held back send again, from number 0 if they were reset.
     fn release(&mut self, wish: &Wish, reset: bool) {
         match wish {
             Wish::ResetOutgoing { streams, .. } => self.sender.resume_streams(streams, reset),
@@ -321,7 +324,7 @@ impl Association {
         }
     }
 
-    /// Reports the outcome of a wish to the user.
+    /// Reports the outcome of a request of ours to the user.
     fn tell(&mut self, wish: Wish, result: ResetResult) {
         let reset = |direction: ResetDirection, streams: &StreamSet| {
             let (outgoing, incoming) = direction.parts();
