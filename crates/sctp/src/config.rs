@@ -352,11 +352,12 @@ named! {
         LargestSsthreshAndSpace = "largest-ssthresh-and-space",
         /// The paths by turns, one packet each.
         RoundRobin = "round-robin",
-        /// A new random order after each event.
+        /// The paths in a random order, which changes after each event.
         Random = "random",
         /// The path with the lowest smoothed round-trip time first.
         LowestRtt = "lowest-rtt",
-        /// Earliest completion first: a slow path waits if the fastest path would complete sooner.
+        /// Earliest completion first: data waits for the fastest path if that path would deliver all
+        /// waiting data sooner.
         Ecf = "ecf",
         /// Blocking estimation: a slow path carries no packet that would later stop faster paths,
         /// because a buffer of either end is full until that packet arrives.
@@ -459,7 +460,7 @@ named! {
     /// Which paths resume the rate of an earlier path between their addresses.
     #[non_exhaustive]
     "resume" Resume {
-        /// None: each begins with the initial window.
+        /// No path: each begins with the initial cwnd.
         Off = "off",
         /// Paths that return within an association: after an outage, or when an address is added again.
         Return = "return",

@@ -47,7 +47,8 @@ impl Saved {
         });
     }
 
-    /// Removes and returns the set of a path, so that only one path of one association uses it.
+    /// Removes and returns the saved set of a path, so that only one path of one association uses it;
+    /// `None` if it has expired.
     pub(crate) fn take(&self, now: Instant, pair: Pair) -> Option<SavedPath> {
         self.sets(|sets| sets.remove(&pair)).filter(|set| now <= set.until)
     }
@@ -98,7 +99,8 @@ impl Saved {
     }
 }
 
-/// Reads the line of a set: its addresses, cwnd, RTT, and the Unix time until which it is valid.
+/// Reads a line of the text: the addresses of a path, its cwnd, its RTT, and the Unix time until
+/// which both are valid.
 fn set_of(line: &str) -> Option<(Pair, ByteCount, Span, Span)> {
     let mut words = line.split(' ');
     let mut address = || words.next()?.parse::<IpAddr>().ok();

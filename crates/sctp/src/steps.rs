@@ -35,11 +35,11 @@ fn levels(entries: usize) -> usize {
 #[cfg(test)]
 pub(crate) use counting::{count, count_paid, taken};
 
-/// Largest number of steps for a packet of 1500 bytes: 0.1 ms.
+/// Largest number of steps that a packet of 1500 bytes may cause: 0.1 ms at 10 ns a step.
 #[cfg(test)]
 pub(crate) const MOST_OF_1500: u64 = 10_000;
 
-/// Largest number of steps for a packet of 64 KB: 1 ms.
+/// Largest number of steps that a packet of 64 KB may cause: 1 ms at 10 ns a step.
 #[cfg(test)]
 pub(crate) const MOST_OF_64K: u64 = 100_000;
 
@@ -61,7 +61,8 @@ mod counting {
         STEPS.set((any, paid + steps as u64));
     }
 
-    /// Returns two numbers of steps of `work`: those of [`count`], and those of [`count_paid`].
+    /// Runs `work` and returns the number of its steps: those counted by [`count`], and those by
+    /// [`count_paid`].
     pub(crate) fn taken(work: impl FnOnce()) -> (u64, u64) {
         let before = STEPS.get();
         work();

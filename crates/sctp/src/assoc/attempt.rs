@@ -34,8 +34,8 @@ impl Association {
         }
     }
 
-    /// Marks the last tried address as silent and tries another. Returns false if none is left, or if the RTO
-    /// of the last one is at most [`ATTEMPT_DELAY`]: then T1-init expired as usual.
+    /// Marks the last tried address as silent and tries another. Returns false if none is left, or if
+    /// the RTO of the last tried address is at most [`ATTEMPT_DELAY`]: then T1-init expired as usual.
     pub(super) fn try_next_address(&mut self, now: Instant) -> bool {
         let next = self.untried();
         let Phase::CookieWait { t1, .. } = self.phase else { return false };

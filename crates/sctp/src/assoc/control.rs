@@ -58,7 +58,8 @@ pub(crate) struct Control {
     queue: VecDeque<(PathId, Pending)>,
 }
 
-/// Largest number of waiting chunks. Further answers to the peer's packets are dropped.
+/// Largest number of waiting chunks; further ones are dropped. Otherwise answers to packets of the
+/// peer could fill the memory.
 const LIMIT: usize = 64;
 
 impl Control {

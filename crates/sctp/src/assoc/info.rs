@@ -73,7 +73,7 @@ pub struct PathInfo {
     pub is_primary: bool,
     /// Congestion window.
     pub cwnd: ByteCount,
-    /// Slow start threshold; `None` while it has none.
+    /// Slow start threshold; `None` while nothing bounds slow start.
     pub ssthresh: Option<ByteCount>,
     /// `partial_bytes_acked` of congestion avoidance (`rfc9260#section-7.2.2`).
     pub partial_bytes_acked: ByteCount,
@@ -109,7 +109,7 @@ pub struct AssocStats {
     pub packets_sent: u64,
     /// Packets received.
     pub packets_received: u64,
-    /// Data received.
+    /// Counters of the received data.
     pub received: ReceiveStats,
     /// Bytes in the send buffer: not sent, not acknowledged, or acknowledged while the peer may still renege.
     pub buffered: ByteCount,

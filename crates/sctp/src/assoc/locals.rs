@@ -146,7 +146,8 @@ impl Association {
         self.extensions.has(Ext::Asconf) && !self.locals().any(|local| local == address)
     }
 
-    /// Forgets a removed local address that the peer has deleted.
+    /// Forgets a removed local address that was added by ASCONF: the peer has deleted it, or cannot
+    /// be asked to.
     pub(super) fn forget_local(&mut self, address: IpAddr) {
         if self.gained_locals.contains(&address) && self.lost_locals.contains(&address) {
             self.gained_locals.retain(|&gained| gained != address);

@@ -205,7 +205,8 @@ pub(crate) struct Association {
     t4: Option<asconf::T4>,
     /// Chunks that were discarded because no valid AUTH chunk came before them.
     unauthenticated: u64,
-    /// The tag in the peer's last INIT that we answered with our tag; zero if there was none.
+    /// The Initiate Tag of the last INIT of the peer that crossed our INIT and that we answered with
+    /// our tag; zero if there was none.
     promised: u32,
     random: Random,
     /// State of RE-CONFIG; none unless both ends support it.

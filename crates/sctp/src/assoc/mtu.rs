@@ -31,7 +31,7 @@ impl Association {
         self.paths.iter().filter_map(deadline).min()
     }
 
-    /// The path MTU discovery of a path that may send probes: the path must not be inactive or unconfirmed.
+    /// The path MTU discovery of a path, if the path may send probes: it is active or potentially failed.
     fn probed(path: &Path) -> Option<&Pmtud> {
         let works = matches!(path.state, PathState::Active | PathState::PotentiallyFailed);
         path.pmtud.as_deref().filter(|_| works)

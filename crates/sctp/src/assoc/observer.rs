@@ -27,7 +27,7 @@ pub trait Observer: Debug + Send {
     /// A packet arrived; the association processes it next.
     fn received(&mut self, now: Instant, datagram: &Datagram<'_>, association: &Observed<'_>);
 
-    /// Chunks counted as lost.
+    /// Chunks have just been counted as lost.
     fn lost(&mut self, now: Instant, losses: &[Loss]);
 
     /// The association may have changed.
@@ -57,7 +57,7 @@ pub struct ObservedPath {
     pub state: PathState,
     /// Congestion window.
     pub cwnd: ByteCount,
-    /// Slow start threshold; `None` while it has none.
+    /// Slow start threshold; `None` while nothing bounds slow start.
     pub ssthresh: Option<ByteCount>,
     /// Bytes in flight.
     pub flight: ByteCount,
@@ -67,7 +67,7 @@ pub struct ObservedPath {
     pub rttvar: Span,
     /// Least round-trip time of the last 15 to 30 s.
     pub least_rtt: Option<Span>,
-    /// Rate at which packets are paced, if they are.
+    /// Rate at which packets are paced; `None` without pacing.
     pub pacing_rate: Option<BitRate>,
     /// True in fast recovery.
     pub in_recovery: bool,
@@ -185,7 +185,7 @@ impl Association {
         self.observer = Some(observer);
     }
 
-    /// Begins the observation of this association, if one of the observers wants it.
+    /// Begins the observation of this association, if `observers` returns an observer for it.
     pub(crate) fn observe(&mut self, now: Instant, observers: &mut dyn Observers) {
         self.observer = observers.observer(now, &Observed(self));
         self.sender.log_losses(self.observer.is_some());

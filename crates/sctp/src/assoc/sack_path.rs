@@ -13,7 +13,7 @@ use wire::{Heartbeat, PacketWriter};
 /// the two paths. More SACKs hardly help.
 const IN_A_ROUND_TRIP: u64 = 16;
 
-/// A path for the next SACK that is faster than the path of the data.
+/// A path for the next SACK that is faster than the path on which the data arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Detour {
     path: PathId,
@@ -22,11 +22,12 @@ pub(super) struct Detour {
 }
 
 impl Association {
-    /// The path for the next SACK: the selected path if it is active, or else the path of the data.
+    /// The path for the next SACK: the path selected by the option `sack_path` if it is active, or
+    /// else the path on which the data arrived.
     #[inline]
     pub(super) fn sack_path(&self, receiver: &Receiver) -> PathId {
         let source = receiver.sack_path();
-        // The path of the data may have been removed.
+        // The path on which the data arrived may have been removed.
         let source = if self.paths[source].is_unconfirmed() { self.paths.default_path() } else { source };
         match self.config().sack_path {
             SackPath::Standard => source,
@@ -54,10 +55,11 @@ impl Association {
         }
     }
 
-    /// The fastest path with room for SACKs, if it is faster than the path of the data.
+    /// The fastest path with room for SACKs, if it is faster than the path on which the data arrived.
     ///
-    /// Only lean SACKs may be sent there, since long SACKs would fill a narrow link. Some SACKs in each round
-    /// trip stay on the path of the data, so that the sender continues if the faster path fails.
+    /// It carries SACKs only with the option `lean_sacks`, since long SACKs would fill a narrow link.
+    /// Some SACKs in each round trip stay on the path on which the data arrived, so that the sender
+    /// continues if the faster path fails.
     #[cold]
     fn faster_path(&mut self, now: Instant) -> Option<Detour> {
         let receiver = self.receiver.as_ref().filter(|receiver| receiver.is_lean() && receiver.sack_due())?;
@@ -121,7 +123,7 @@ impl Association {
         }
     }
 
-    /// Notes a SACK sent on `path`, in a packet that has `bytes` so far, without a probe.
+    /// Notes a SACK sent on `path`. `bytes` is the length of its packet so far, without a probe.
     #[cold]
     pub(super) fn note_sack_sent(&mut self, now: Instant, path: PathId, bytes: usize) {
         let detour = self.detour.take_if(|detour| detour.path == path);

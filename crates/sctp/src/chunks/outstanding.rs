@@ -29,7 +29,7 @@ pub(crate) struct Outstanding {
     inserted: u32,
     first: u64,
     chunks: VecDeque<TxChunk>,
-    /// User bytes; empty for filler.
+    /// User bytes; empty for filler (user data that is all zeros and is not stored).
     payload: Column<Bytes>,
     /// State of the path at the last transmission, if the congestion control needs rate samples.
     records: Column<SendRecord>,
@@ -78,7 +78,7 @@ impl Outstanding {
         self.places.is_open()
     }
 
-    /// The TSN at an index.
+    /// The TSN of the chunk with this index: the lower 32 bits.
     #[inline]
     pub(crate) fn tsn(index: u64) -> Tsn {
         Tsn(index as u32)
@@ -128,7 +128,7 @@ impl Outstanding {
         self.first..self.next_index()
     }
 
-    /// Place of a chunk in the ring and in each column.
+    /// Position of chunk `i` in the ring and in each column, from 0.
     #[inline]
     fn place_of(&self, i: u64) -> usize {
         (i - self.first) as usize
@@ -170,7 +170,8 @@ impl Outstanding {
         i
     }
 
-    /// Makes the ring keep a [`SendRecord`] of each transmission. Call this before inserting the first chunk.
+    /// Makes the ring keep a [`SendRecord`] of each transmission, for rate samples. Call this before
+    /// inserting the first chunk.
     pub(crate) fn keep_records(&mut self) {
         self.records.open();
     }

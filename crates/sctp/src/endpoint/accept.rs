@@ -412,7 +412,8 @@ impl Endpoint {
         self.reply(reply, &Abort { reflected_tag: false, causes });
     }
 
-    /// Queues a packet with one chunk.
+    /// Queues an answer with one chunk, which belongs to no association. If too many answers wait,
+    /// counts it only.
     pub(super) fn reply(&mut self, reply: &Reply, chunk: &impl Encode) {
         if self.answers.len() >= ANSWERS {
             return self.discarded.unanswered += 1;

@@ -87,7 +87,7 @@ impl Arrivals {
         self.waiting.contains_key(&tag)
     }
 
-    /// The channel of an arrival.
+    /// The channel of an arrival: the number of an authenticated peer.
     pub(super) fn channel(&self, id: ArrivalId) -> Option<Channel> {
         self.waiting.get(&id.0).map(|waiting| waiting.cookie.channel)
     }

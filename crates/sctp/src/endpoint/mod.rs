@@ -171,16 +171,16 @@ impl Endpoint {
         self.listen = who.into();
     }
 
-    /// Returns cwnd and RTT of paths as text for [`Self::restore_paths`] of a later endpoint: at most 1024
-    /// lines, for paths of ended associations and for paths in use. `wall` is the time since the Unix epoch.
-    /// Only associations with the option `resume` save paths. The values are valid for an hour.
+    /// Returns cwnd and RTT of paths as text for [`Self::restore_paths`] of a later endpoint: at most
+    /// 1024 lines, for paths of ended associations and for paths in use. `wall` is the present Unix
+    /// time. Only associations with the option `resume` save paths. The values are valid for an hour.
     pub fn saved_paths(&self, now: Instant, wall: Span) -> String {
         let in_use = self.associations.iter().flat_map(Association::carried);
         self.local.saved.encode(now, wall, in_use)
     }
 
-    /// Adds the paths that [`Self::saved_paths`] of an earlier endpoint returned, except those that are too
-    /// old at time `wall`. Never pass a text that a peer sent.
+    /// Adds the paths that [`Self::saved_paths`] of an earlier endpoint returned, except those that
+    /// are too old at the Unix time `wall`. Never pass a text that a peer sent.
     ///
     /// # Errors
     /// [`RestoreError`]; nothing changes then.

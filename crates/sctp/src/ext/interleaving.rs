@@ -5,7 +5,8 @@ use wire::{IData, IForwardTsn};
 
 pub(super) const TYPES: &[u8] = &[IData::TYPE];
 
-/// An extension of its own, so that interleaving can be agreed upon without partial reliability.
+/// I-FORWARD-TSN is an extension of its own, so that interleaving can be agreed upon without partial
+/// reliability.
 pub(super) const SKIPPING_TYPES: &[u8] = &[IForwardTsn::TYPE];
 
 pub(super) fn announced(config: &Config) -> bool {

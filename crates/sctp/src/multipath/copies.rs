@@ -85,7 +85,7 @@ struct OnPath {
 #[derive(Clone, Copy, Debug)]
 struct Copy {
     chunk: u64,
-    /// Copies of the chunk so far.
+    /// Number of copies of the chunk so far, this one included.
     number: u8,
     flight_size: ByteCount,
     sent_at: Instant,

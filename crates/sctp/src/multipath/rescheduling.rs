@@ -1,5 +1,6 @@
-//! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): if chunks of a path that wait for
-//! the earliest chunk occupy half of a buffer, the sender transmits the earliest chunk again on that path.
+//! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): if chunks of a path that
+//! wait for the earliest chunk (that with the lowest TSN) occupy half of a buffer, the sender
+//! transmits the earliest chunk again on that path.
 
 use super::splitting::{Buffers, backlog};
 use crate::config::{BufferSide, Cmt};

@@ -14,10 +14,11 @@
 use crate::path::PathId;
 use units::{Instant, Span};
 
-/// Length of a period. The least times of the present and of the last period are kept.
+/// Length of a period over which a least round-trip time is measured. Those of the present and of the
+/// last period are kept.
 const MEMORY: Span = Span::from_secs(15);
 
-/// The least round-trip times of all pairs of paths.
+/// The least round-trip times l(p, q) for data on path p and the SACK on path q.
 #[derive(Debug, Default)]
 pub(crate) struct SameReturn {
     /// Least times of the present and the last period, by path of the data and by path of the SACK.

@@ -99,7 +99,8 @@ impl Heartbeat {
         self.timer = Timer::Overdue(now + rto);
     }
 
-    /// Records a repetition of the unanswered heartbeat. Returns false if no heartbeat is unanswered.
+    /// Records a repetition of the unanswered heartbeat. Returns false if no answer is awaited: none
+    /// was sent, or the answer is late already.
     pub(crate) fn sent_again(&mut self, now: Instant) -> bool {
         if let Some(probe) = &mut self.probe {
             probe.repeats = probe.repeats.wrapping_add(1);

@@ -190,7 +190,7 @@ pub(crate) struct Path {
     pub(crate) rate: Option<Box<RateControl>>,
     /// `None` if the MTU is fixed.
     pub(crate) pmtud: Option<Box<Pmtud>>,
-    /// Present if SACKs take the fastest path.
+    /// Present if the option `sack_path` is `fastest`.
     pub(crate) returns: Option<Box<ReturnRate>>,
     pub(crate) last_data: Option<Instant>,
 
@@ -223,8 +223,8 @@ pub(crate) struct Path {
     pub(crate) failed: u64,
     /// Time at which the path last became potentially failed.
     pub(crate) failing_since: Instant,
-    /// The path has no local address any more. It is unconfirmed and carries no packets, but keeps its
-    /// number, and may be added again.
+    /// One of the two addresses of the path was removed from the association. The path is unconfirmed
+    /// and carries no packets, but keeps its number, and may be added again.
     pub(crate) removed: bool,
     /// Options that the two ends set for the path; `None` if neither end set any.
     pub(crate) options: Option<Box<Agreed>>,
@@ -403,8 +403,8 @@ impl Path {
         }
     }
 
-    /// Bytes of [urgent](crate::Message::urgent) data that may be sent, in chunks of at most `longest` bytes.
-    /// The last chunk may exceed the limit, if the limit leaves room for at least one byte of it.
+    /// Bytes of [urgent](crate::Message::urgent) data that may be sent, in chunks of at most `longest`
+    /// bytes. The last chunk may exceed the send limit (cwnd), if at least one byte of it fits.
     pub(crate) fn urgent_space(&self, longest: ByteCount) -> ByteCount {
         let limit = self.send_limit();
         let beyond = if limit.is_zero() { limit } else { limit + longest - ByteCount::new(1) };

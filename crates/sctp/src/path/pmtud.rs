@@ -13,7 +13,7 @@ const BASE: usize = 1200;
 /// UDP) adds to a packet.
 const LEAST_IPV4: usize = 576 - GUARD;
 const LEAST_IPV6: usize = 1280 - GUARD;
-/// Maximum number of bytes that a guard adds to a packet.
+/// Maximum number of bytes that a guard (encryption between SCTP and UDP) adds to a packet.
 const GUARD: usize = 32;
 /// Sizes to try first, for the MTUs of tunnels, of DSL, of Ethernet and of jumbo frames.
 const USUAL: [usize; 10] = [1232, 1280, 1372, 1392, 1412, 1432, 1452, 1464, 1472, 8972];

@@ -35,7 +35,7 @@ pub(crate) struct Rack {
     unproven: u32,
     /// Chunks were marked as lost, and fast recovery has not started yet.
     begins: bool,
-    /// The congestion window before the recovery; `None` if there is nothing to undo.
+    /// cwnd and ssthresh before the recovery; `None` if there is nothing to undo.
     before: Option<CongestionWindow>,
 }
 
@@ -54,7 +54,7 @@ impl Rack {
         self.unproven += 1;
     }
 
-    /// Starts fast recovery; `before` is the congestion window before it.
+    /// Starts fast recovery; `before` holds cwnd and ssthresh before it.
     pub(crate) fn begin(&mut self, before: CongestionWindow) {
         (self.begins, self.before) = (false, Some(before));
     }

@@ -397,7 +397,8 @@ impl Association {
         Verdict::Done(ReConfigResult::Performed)
     }
 
-    /// True if we accept requests of this level. We answer such a request with a request of our own.
+    /// True if the option `allow_reset` permits requests of this level, and the association is
+    /// established, so that we may answer with a request of our own.
     fn may_serve(&self, level: AllowReset) -> bool {
         matches!(self.phase, Phase::Established) && self.allows(level)
     }

@@ -232,7 +232,7 @@ impl Association {
                 config.resets += 1;
                 receiver.begin_again(theirs);
                 self.sender.begin_again(Some(ours));
-                return self.release(&wish, true); // the receiver's mark of the reset causes the event
+                return self.release(&wish, true); // the event follows when the user has read up to the reset
             }
         }
         self.release(&wish, true);

@@ -47,7 +47,7 @@ pub(super) struct ReConfiguration {
     unproven: Option<Unproven>,
     /// Requests sent, retransmissions included.
     pub(super) requests: u64,
-    /// Resets performed, of either direction.
+    /// Resets performed: of streams in either direction, or of the association.
     pub(super) resets: u64,
 }
 
@@ -149,12 +149,12 @@ impl ReConfiguration {
         self.asked.as_mut().map(|asked| &mut asked.retry.path)
     }
 
-    /// Bytes of the answer in front of data.
+    /// Bytes of the RE-CONFIG chunk in front of data that repeats an answer; zero without such an answer.
     pub(super) fn answer_len(&self) -> usize {
         self.unproven.as_ref().map_or(0, |unproven| 4 + unproven.answer.len())
     }
 
-    /// The answer in front of data.
+    /// The RE-CONFIG chunk in front of data, with an answer that the peer may not have received.
     pub(super) fn answer_before_data(&self) -> Option<ReConfig<'_>> {
         self.unproven.as_ref().map(|unproven| ReConfig { bytes: &unproven.answer })
     }

@@ -12,7 +12,7 @@ const RANDOM_LEN: usize = 32;
 /// off, since a state cookie has to contain the list.
 const MOST_TYPES: usize = 256;
 
-/// Most bytes of the value of the peer's Requested HMAC Algorithm parameter.
+/// Largest length in bytes of the value of the peer's Requested HMAC Algorithm parameter.
 const MOST_ALGORITHMS: usize = 32;
 
 /// The AUTH parameters of an INIT or INIT ACK.
@@ -23,7 +23,7 @@ pub(crate) struct AuthOffer<'a> {
     pub(crate) algorithms: Option<&'a [u8]>,
 }
 
-/// The announcements of one end: the values of three parameters.
+/// The AUTH parameters that one end announces: the values of Random, Chunk List and Requested HMAC Algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
     pub(crate) random: [u8; RANDOM_LEN],
@@ -33,7 +33,7 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Our announcements.
+    /// The AUTH parameters that we announce.
     pub(crate) fn ours(config: &Config, random: [u8; RANDOM_LEN]) -> Self {
         let mut types = config.auth_chunks.clone();
         if config.asconf {
@@ -43,7 +43,7 @@ impl Terms {
         Terms { random, chunks: (!types.is_empty()).then_some(types), algorithms: algorithms.collect() }
     }
 
-    /// The announcements of the peer. None without AUTH, or if they are longer than we store.
+    /// The AUTH parameters that the peer announced. `None` without AUTH, or if they are longer than we store.
     ///
     /// # Errors
     /// The parameter that violates the protocol.
@@ -76,7 +76,7 @@ impl Terms {
         vector
     }
 
-    /// Appends the parameters.
+    /// Appends the AUTH parameters to those of an INIT or INIT ACK.
     pub(crate) fn push(&self, list: &mut ParameterList) {
         list.push(&Parameter::Random(&self.random));
         list.push(&Parameter::HmacAlgorithms(&self.algorithms));

@@ -1,4 +1,5 @@
-//! Own scheduler: a path carries a packet if better paths cannot send all data before the packet arrives.
+//! Scheduler of this project: a path carries a packet if better paths cannot send all data before the
+//! packet arrives.
 //!
 //! While a packet of m bytes travels on path p, the paths of shorter round-trip times continue to
 //! send. They stop when W bytes are in flight, the most that the smaller buffer of both ends permits
@@ -12,9 +13,9 @@
 //! ```
 //!
 //! x is the flight size of the path, d its least RTT, v its RTT variation, μ the rate at which it delivers
-//! and κ the rate at which it could deliver (`path/model.rs`). Without a queue T is d + v/2, so of two equal
-//! paths none waits for the other. A path without an RTT sample is first.
-//! The first path always carries data: it blocks no other. A path whose T3-rtx expired carries one
+//! and κ the rate at which it could deliver (`path/model.rs`). Without a queue T is d + v/2, so of two
+//! equal paths none waits for the other. A path without an RTT sample is first. The first path always
+//! carries data, since no faster path would have to wait for it. A path whose T3-rtx expired carries one
 //! packet at a time when the answering paths are full. G is infinite if the send buffer is full.
 //!
 //! Reason for the condition with W: while p is in use, all paths together deliver at most W in each T_p.

@@ -38,7 +38,8 @@ impl Scheduler for Weighted {
             let sent = at.paths[p].stats.user_bytes.get();
             let rate = rate(&at.paths[p]);
             let clock = &mut self.paths[p.index()];
-            // A new path may have the number of a removed path: then its count begins again at zero.
+            // If a new path has taken the number of a removed path, its counter of sent bytes began
+            // again at zero.
             let new = sent.checked_sub(clock.seen).unwrap_or(sent);
             clock.time += new as f64 / rate;
             clock.seen = sent;
