@@ -574,7 +574,7 @@ impl Reinjection {
 }
 
 named! {
-    /// Bytes that count against a path's share of a buffer.
+    /// Bytes of a path that count when `buffer_split` gives each path an equal part of a buffer.
     #[non_exhaustive]
     "split" SplitBy {
         /// Bytes last sent on the path that are not acknowledged, or that the peer may still renege on.

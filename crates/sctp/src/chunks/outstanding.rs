@@ -13,7 +13,8 @@ use transport::Octets;
 use units::{ByteCount, Instant};
 use wire::{Data, DataFlags, IData, Mid, PacketWriter, SkippedMessage, Ssn, Tsn};
 
-/// Least number of chunks for which the ring keeps memory, so that a varying window needs no allocations.
+/// Least number of chunks for which the ring keeps memory, so that a varying flight size needs no
+/// allocations.
 const KEPT: usize = 32;
 
 /// The number of different TSNs: the indices of equal TSNs differ by a multiple of it.

@@ -34,8 +34,9 @@ fn fills_share(cmt: &Cmt, buffers: Buffers, path: &Path, paths: &Paths) -> bool 
             || (split.receiver() && held > share(buffers.peer_rwnd + paths.flight())))
 }
 
-/// The part of a buffer, or of a path's share of it, that is occupied by chunks of the path which are neither
-/// in flight nor freed. If `sides` has both buffers, the larger of the two parts.
+/// The part of a buffer (or of the path's share of that buffer, if it is divided) that is occupied by
+/// chunks of the path which are neither in flight nor freed. If `sides` names both buffers, the
+/// larger of the two parts.
 pub(super) fn backlog(cmt: &Cmt, sides: BufferSide, buffers: Buffers, path: &Path, paths: &Paths) -> f64 {
     let split = cmt.buffer_split;
     let stuck = (path.queued - path.flight).as_f64();

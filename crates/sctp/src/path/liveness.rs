@@ -73,8 +73,8 @@ impl Liveness {
         self.life == Life::Silent
     }
 
-    /// Returns true if the last usable path did not answer in time, nor since then after
-    /// [`MOST_UNANSWERED`] more packets with data.
+    /// Returns true if the path, the last usable one, did not answer in time and has sent
+    /// [`MOST_UNANSWERED`] packets with data since then.
     pub(crate) fn is_unanswered(&self) -> bool {
         matches!(self.life, Life::Lonely { sent: MOST_UNANSWERED.., .. })
     }

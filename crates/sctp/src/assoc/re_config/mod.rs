@@ -23,15 +23,16 @@ pub(super) struct ReConfiguration {
     /// Number of the next request to the peer (`rfc6525#section-5.1.1`).
     next_request: u32,
     wishes: VecDeque<Wish>,
-    /// The outstanding request for the first wish.
+    /// The outstanding request; it belongs to the first element of `wishes`.
     asked: Option<Asked>,
-    /// The request before the outstanding one, and its wish, if this end gave that request up because
-    /// the peer had added the streams itself. A peer that never received that request refuses the
-    /// number of the outstanding one.
+    /// The request before the outstanding one, and its element of `wishes`, if this end gave that
+    /// request up because the peer had added the streams itself. A peer that never received that
+    /// request refuses the number of the outstanding one.
     given_up: Option<(Asked, Wish)>,
     /// Earliest time of the next request, after the peer reported that its own request is in progress.
     not_before: Option<Instant>,
-    /// How often the peer refused the first wish because a request of the peer itself is in progress.
+    /// How often the peer refused the first request of `wishes` because a request of the peer itself
+    /// is in progress.
     refused: u32,
     /// Requests that the peer has agreed to send to us because we asked for them and that have not
     /// arrived yet.
@@ -293,7 +294,7 @@ impl Association {
     }
 
     /// Gives up requests before a shutdown, except an outstanding request that holds data back: only
-    /// the answer to it decides from which number on that data is counted.
+    /// the answer to it decides how the messages held back are numbered.
     pub(super) fn give_up_wishes(&mut self) {
         let Some(config) = &mut self.re_config else { return };
         let needed = config.asked.is_some() && self.sender.has_held();

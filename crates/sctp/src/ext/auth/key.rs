@@ -79,7 +79,7 @@ pub(crate) fn association_key(secret: &[u8], one: &[u8], other: &[u8]) -> Vec<u8
     [secret, first, second].concat()
 }
 
-/// Compares vectors as numbers in network byte order; of equal numbers, the shorter vector is less.
+/// Compares key vectors as numbers in network byte order; of equal numbers, the shorter vector is less.
 fn by_number(one: &[u8], other: &[u8]) -> Ordering {
     let significant = |vector: &[u8]| vector.iter().position(|&byte| byte != 0).unwrap_or(vector.len());
     let (a, b) = (&one[significant(one)..], &other[significant(other)..]);
