@@ -108,7 +108,7 @@ options! {
         fast: fast::FastKnobs = Default::default();
         /// Options of BBR.
         bbr: bbr::BbrKnobs = Default::default();
-        /// Options of LEDBAT, and of LEDBAT-MP but for its `base_history`.
+        /// Options of LEDBAT. LEDBAT-MP uses them, too, except `base_history`.
         ledbat: ledbat::LedbatKnobs = Default::default();
         /// Options of LEDBAT-MP.
         ledbat_mp: ledbat_mp::LedbatMpKnobs = Default::default();

@@ -75,17 +75,17 @@ pub trait CongestionControl: Send + Debug {
         let _ = (now, all, p, w);
     }
 
-    /// Returns what path `p` carried, for a later path between its addresses; `None` if the path may have
-    /// been congested or carried too little to measure, or if the controller does not
-    /// [resume](crate::resumed).
+    /// Returns what path `p` delivered in a round trip and its least RTT, for a later path
+    /// between the same addresses. `None` if the path may have been congested or carried
+    /// too little to measure, or if the controller does not [resume](crate::resumed).
     fn saved(&self, p: usize) -> Option<SavedPath> {
         let _ = p;
         None
     }
 
-    /// Lets the new path `p` begin near the rate of an earlier path between its addresses. `saved` is what
-    /// the earlier path carried. If a removed path had the number `p`, the controller forgets its
-    /// measurements of that path.
+    /// Lets the new path `p` begin near the rate of an earlier path between the same
+    /// addresses, of which `saved` holds the measurements. If a removed path had the
+    /// number `p`, the controller forgets its measurements of the removed path.
     fn resume(
         &mut self,
         now: Instant,
@@ -124,8 +124,8 @@ pub trait CongestionControl: Send + Debug {
         None
     }
 
-    /// True if the paths are paced by their windows even if [`Setup::paced`](crate::Setup::paced) is false
-    /// ([`paced`](crate::paced())).
+    /// True if [`paced()`](crate::paced()) is to pace the paths by their
+    /// windows even if [`Setup::paced`](crate::Setup::paced) is false.
     fn wants_pacing(&self) -> bool {
         false
     }
@@ -143,9 +143,9 @@ pub trait CongestionControl: Send + Debug {
         ByteCount::ZERO
     }
 
-    /// Calls `show` with the name and the value of each inner quantity of path `p`, for probes. Rates are in
-    /// bit/s, sizes in bytes, times in seconds; a bound that is not set is infinite. `state` is the number of
-    /// a [`ModelState`](crate::ModelState).
+    /// Calls `show` with the name and the value of each inner quantity of path `p`, for the time series
+    /// that the laboratory records. Rates are in bit/s, sizes in bytes, times in seconds; a bound that
+    /// is not set is infinite. `state` is the number of a [`ModelState`](crate::ModelState).
     fn inspect(&self, p: usize, show: &mut dyn FnMut(&'static str, f64)) {
         let _ = (p, show);
     }

@@ -7,7 +7,8 @@ use units::{ByteCount, Instant, Span};
 use crate::one_way_delay::OneWayDelay;
 use crate::window::PathAck;
 
-/// Selects the delay of an acknowledgement: the RTT until the peer reports one-way delays, then these.
+/// Selects the delay of an acknowledgement: the RTT before the peer
+/// first reports a one-way delay, afterwards the one-way delay.
 ///
 /// Unlike a one-way delay, the RTT includes queues on the return path.
 #[derive(Debug, Default)]
@@ -150,7 +151,7 @@ mod tests {
         assert_eq!(most.beyond(least), Span::MAX);
     }
 
-    // rfc6817#section-2.4.2, with the history of paper 004.
+    // rfc6817#section-2.4.2, with a base delay history of six minutes, as in paper 004 (LEDBAT-MP).
     #[test]
     fn base_delay_forgets_the_minute_before_its_history() {
         let mut delay = QueueingDelay::new(6, 1);

@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    // rfc9406#section-4.2: N_RTT_SAMPLE
+    // rfc9406#section-4.2: N_RTT_SAMPLE is 8
     #[test]
     fn fewer_than_eight_samples_prove_nothing() {
         let mut path = HyStart::default();

@@ -22,7 +22,7 @@ named! {
 }
 
 impl ModelState {
-    /// The number of the state in probes.
+    /// The number under which `CongestionControl::inspect` reports the state.
     pub fn number(self) -> f64 {
         f64::from(self as u8)
     }

@@ -28,7 +28,7 @@ const PER_BYTE: i128 = 8_000_000_000;
 /// Packets of one MTU that leave together.
 const PAIR: u64 = 2;
 
-/// The capacity of the bucket is a pair plus the bytes of this time. Timers of hosts may be as late.
+/// The bucket holds a pair and the bytes of this time, because a host's timer may be late by as much.
 const SLACK: Span = Span::from_millis(1);
 
 impl Pacer {

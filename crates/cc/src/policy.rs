@@ -63,7 +63,7 @@ pub struct Growth {
     /// Slow start or congestion avoidance.
     pub phase: Phase,
     /// Bytes by which the window grows under the transport's standard rules if the path is not coupled. In
-    /// congestion avoidance SCTP adds M for each window acknowledged, TCP M²/c for each ACK.
+    /// congestion avoidance SCTP adds a segment M for each window acknowledged, TCP M²/cwnd for each ACK.
     pub standard: f64,
 }
 
@@ -155,7 +155,8 @@ impl<'a> Snapshot<'a> {
         self.setup.initial_window(self.path().mtu)
     }
 
-    /// The initial window divided by the number of paths in the group, at least M (paper 000, §IV).
+    /// The initial window divided by the number of paths that may share a
+    /// bottleneck with this path, at least one segment (paper 000, §IV).
     pub fn initial_share(&self) -> ByteCount {
         let own = self.path();
         let group = self.all.iter().enumerate().filter(|&(i, path)| own.may_share(i, path)).count();

@@ -44,7 +44,7 @@ pub fn resumed(control: Box<dyn CongestionControl>, setup: &Setup) -> Box<dyn Co
     Box::new(Resume { control, setup: *setup, paths: Vec::with_capacity(setup.paths) })
 }
 
-/// A control whose paths resume.
+/// A control with careful resume.
 #[derive(Debug)]
 struct Resume {
     control: Box<dyn CongestionControl>,
@@ -357,7 +357,7 @@ mod tests {
     use super::*;
     use crate::{Algorithm, GrowthRule, Knobs};
 
-    /// A path with segments of 1460 bytes and an initial window of ten.
+    /// A path with segments of 1460 bytes and an initial window of ten segments.
     struct Rig {
         control: Box<dyn CongestionControl>,
         view: PathView,

@@ -14,7 +14,7 @@ pub struct Setup {
     /// Number of paths expected in the association. CMT/RP, Braid and LEDBAT-MP+ divide the initial
     /// window among them.
     pub paths: usize,
-    /// CMT/RP, version 1: factor of M in the lower bound of equations 5 and 7; 4 in the paper.
+    /// CMT/RP, version 1 (`rpv1.rs`): factor of M in the lower bound of equations 5 and 7; 4 in the paper.
     pub rp_min: u64,
     /// SCTP: how idle time changes the slow start threshold.
     pub idle_threshold: IdleThreshold,
@@ -47,7 +47,7 @@ pub struct TcpRules {
     pub initial_window: ByteCount,
     /// Byte counting (`rfc3465`) with this limit in segments; `None`: each ACK counts as one segment.
     pub abc_limit: Option<u32>,
-    /// A window grows only if it was used (`rfc7661#section-4.1`, `rfc9438#section-5.8`).
+    /// A window grows only if it was full (`rfc7661#section-4.1`, `rfc9438#section-5.8`).
     pub grow_full_only: bool,
 }
 

@@ -70,7 +70,7 @@ impl Carried {
         }
     }
 
-    /// The mean; `y` before the first round trip.
+    /// The mean of y over the round trips; before the first one has ended, the argument `y`.
     pub(crate) fn or(&self, y: f64) -> f64 {
         if self.rounds == 0 { y } else { self.mean }
     }
@@ -151,8 +151,8 @@ mod tests {
     }
 
     proptest! {
-        /// Each path may be coupled to others that share nothing with it. Then the bound holds nearly: the
-        /// largest ratio found in 300,000 draws is 1.034.
+        /// Each path may also be coupled to paths that share no bottleneck with it. Then the bound holds
+        /// nearly: the paths carried at most 1.034 times the rate of one flow in 300,000 random cases.
         #[test]
         fn paths_that_are_coupled_to_more_than_their_bottleneck_carry_no_more(
             logs in prop::collection::vec(-5.0_f64..5.0, 2..6),

@@ -1,4 +1,5 @@
-//! LEDBAT++ and LEDBAT-MP+ by hand-worked vectors. The MTU is 1500 bytes; windows are counted in MTUs.
+//! LEDBAT++ and LEDBAT-MP+ beside results computed by hand.
+//! The MTU is 1500 bytes; windows are counted in MTUs.
 
 use crate::common;
 
@@ -85,7 +86,7 @@ fn below_the_target_a_round_adds_the_gain() {
 #[test]
 fn above_the_target_a_round_removes_at_most_half_of_the_window() {
     for (algorithm, rtt, left) in [
-        // q = 72 ms: the window changes by 1/6 - 20 (72/60 - 1) segments.
+        // The queue is 72 ms, the target 60 ms, G = 1/6: the window changes by 1/6 - 20 (72/60 - 1) segments.
         (Algorithm::LedbatPp, 92, 20.0 + 1.0 / 6.0 - 4.0),
         (Algorithm::LedbatPp, 300, 10.0),
         // LEDBAT-MP+ multiplies the decrease by T/(T + b) = 60/80.
@@ -183,7 +184,8 @@ fn mpplus_paths_together_grow_as_one_flow() {
 
 #[test]
 fn mpplus_target_is_lower_on_faster_paths_and_higher_on_slower_ones() {
-    // Windows of 30 and 10, mean 20: the targets are 60 (1 - 0.1/3) = 58 ms and, at the limit, 66 ms.
+    // Windows of 30 and 10, mean 20: x̄/x - 1 is -1/3 and 1, so that
+    // the targets are 60 (1 - 0.1/3) = 58 ms and 60 (1 + 0.1) = 66 ms.
     let at = |p: usize, queue: u64| {
         let mut bench = steady(Algorithm::MpPlus, 2).put(0, 30 * M, 4 * M).put(1, 10 * M, 4 * M);
         delays(&mut bench, p, 20 + queue);

@@ -1,5 +1,5 @@
-//! Braid by hand-worked vectors. M is the MTU. In avoidance a window grows once per window of acknowledged
-//! bytes.
+//! Braid beside results computed by hand. M is the MTU. In
+//! avoidance a window grows once per window of acknowledged bytes.
 
 use crate::common;
 
@@ -8,7 +8,8 @@ use common::{Bench, M, bytes, setup};
 use units::Span;
 
 /// Two paths with windows in segments, after a hundred loss intervals of `intervals` segments at `rtts` ms.
-/// All losses are at a window of four segments, for which the usual interval is 24 segments.
+/// All losses are at a window of four segments. With a share of 1/2 the
+/// first interval then counts as at least 3/8 (4/(1/2))² = 24 segments.
 fn braid(exponent: f64, intervals: [u64; 2], rtts: [u64; 2], windows: [u64; 2]) -> Bench {
     let mut knobs = Knobs::default();
     knobs.braid.exponent = exponent;
@@ -37,8 +38,8 @@ fn close(found: f64, expected: f64) {
 
 #[test]
 fn braid_grows_equal_paths_by_a_quarter_each() {
-    // a = 1/2. In an interval of 1000 segments a lone flow with a window of 20 segments sends 20 of them in
-    // recovery, and a path with a window of 10 sends 10 in recovery.
+    // Each path has the share a = 1/2. In an interval of 1000 segments a lone flow with a window of
+    // 20 segments sends 20 of them in recovery, and a path with a window of 10 sends 10 in recovery.
     close(step(braid(10.0, [1000, 1000], [50, 50], [10, 10]), 0), 0.25 * 0.98 / 0.99);
 }
 
@@ -148,13 +149,14 @@ fn braid_first_interval_does_not_change_the_shares() {
 
 #[test]
 fn braid_grows_slowly_after_many_rounds_without_loss_since_slow_start() {
-    // 1000 segments are ten times as many as slow start carried, but less than half of the usual interval.
+    // 1000 segments are ten times as many as slow start carried, but
+    // less than half of the 2400 that the first interval counts as.
     let mut bench = after_slow_start([40, 40]).put(0, 1 << 40, 4 * M);
     bench.slack_ack(0, 1000 * M);
     close(step(bench.put(0, 20 * M, 4 * M), 0), 0.25 * (1.0 - 40.0 / 2400.0) / (1.0 - 20.0 / 2400.0));
 }
 
-/// Two paths after slow start; the first has had one more interval of 100 segments.
+/// Two paths after slow start; path 0 has had one more interval of 100 segments.
 fn after_one_interval() -> Bench {
     let mut bench = after_slow_start([40, 40]).put(0, 1 << 40, 4 * M);
     bench.slack_ack(0, 100 * M);

@@ -1,6 +1,6 @@
-//! CMT/RP version 2, LIA, OLIA and BALIA by hand-worked vectors. M is the MTU. In avoidance a window
-//! grows once per window of acknowledged bytes: the expected step is the growth per segment times the
-//! window in segments.
+//! CMT/RP version 2, LIA, OLIA and BALIA beside results computed by hand. M is
+//! the MTU. In avoidance a window grows once per window of acknowledged bytes:
+//! the expected step is the growth per segment times the window in segments.
 
 use crate::common;
 
@@ -45,7 +45,8 @@ fn close(found: f64, expected: f64) {
 
 #[test]
 fn rpv2_halves_the_total_rate_on_the_lossy_path() {
-    // x = 200 on path 0 and 100 on path 1: d = max(1/2, 150/200) = 0.75 and max(1/2, 150/100) = 1.5.
+    // The rates x are 200 and 100 segments/s. A loss removes the part d of a window:
+    // d = max(1/2, 150/200) = 0.75 on path 0 and max(1/2, 150/100) = 1.5 on path 1.
     let bench = || two(Algorithm::CmtRpV2, [20, 20], [100, 200]);
     close(left(bench(), 1), 1.0);
     close(left(bench(), 0), 5.0);
@@ -79,7 +80,8 @@ fn rpv2_divides_the_initial_window_as_rpv1() {
 
 #[test]
 fn lia_growth_depends_on_all_paths() {
-    // A = 30 max(1000, 500)/(100 + 100)² = 0.75; 0.75/30 = 0.025 M for each M acknowledged on either path.
+    // A of rfc6356 is 30 max(1000, 500)/(100 + 100)² = 0.75:
+    // 0.75/30 = 0.025 M for each M acknowledged on either path.
     close(step(two(Algorithm::Lia, [10, 20], [100, 200]), 0), 0.025 * 10.0);
     close(step(two(Algorithm::Lia, [10, 20], [100, 200]), 1), 0.025 * 20.0);
 }
@@ -119,8 +121,9 @@ fn olia() -> Bench {
 
 #[test]
 fn olia_moves_growth_to_the_best_path() {
-    // W = {0}, B = K = {1}: 20/900 - 1/(2·1·20) = -0.0028 and 10/900 + 1/(2·1·10) = 0.0611 for each segment.
-    // On path 1, 40 segments are already acknowledged, more than the window of 10 that a step needs.
+    // Path 0 has the largest window (W), path 1 is the best path (B and K). For each segment, the
+    // windows grow by 20/900 - 1/(2·1·20) = -0.0028 and 10/900 + 1/(2·1·10) = 0.0611. On path 1,
+    // 40 segments are already acknowledged, more than the window of 10 that a step needs.
     let mut first = olia();
     first.full_ack(0, 10 * M);
     close((first.cwnd(0) as f64 - (20 * M) as f64) / M as f64, -0.00278 * 20.0);
@@ -146,8 +149,8 @@ fn olia_remembers_the_bytes_between_two_losses() {
     bench = bench.put(1, 10 * M, 4 * M);
     bench.full_ack(1, 10 * M);
     close((bench.cwnd(1) as f64 - (10 * M) as f64) / M as f64, 0.06111 * 10.0);
-    // After two losses in a row its l is zero: path 0 with l = 15 segments is the best and has the largest
-    // window, so that no growth moves.
+    // After two losses in a row l is zero on path 1. Path 0 with l = 15
+    // segments is the best and has the largest window, so that no growth moves.
     let mut bench = olia();
     bench.slack_ack(0, 5 * M);
     bench = bench.put(0, 20 * M, 4 * M);

@@ -1,4 +1,5 @@
-//! CUBIC (`rfc9438`), coupled CUBIC and mulTCP by hand-worked vectors, under the rules of TCP and SCTP.
+//! CUBIC (`rfc9438`), coupled CUBIC and mulTCP beside results
+//! computed by hand, under the rules of TCP and SCTP.
 
 use crate::common;
 
@@ -6,8 +7,8 @@ use anabranch_cc::{Algorithm, GrowthRule, Knobs, LossKind, Setup, TcpRules};
 use common::{Bench, M, SMSS, bytes, setup, tcp};
 use units::{Instant, Span};
 
-/// A window of 100 segments that a loss reduced to 70 at time 0. There is no RTT, so that targets are for the
-/// current time.
+/// A window of 100 segments that a loss reduced to 70 at time 0.
+/// No RTT is measured, so that the target w(t + RTT) is w(t).
 fn cut_from_100(algorithm: Algorithm, rules: TcpRules) -> Bench {
     let mut bench = Bench::new(algorithm, &Setup::tcp(rules, bytes(1 << 30))).put(0, 100 * SMSS, 0);
     bench.paths[0].flight = bytes(100 * SMSS);
@@ -19,7 +20,7 @@ fn at(seconds: f64) -> Instant {
     Instant::ZERO + Span::from_secs_f64(seconds)
 }
 
-/// Acknowledges one whole window at once, which is one step with byte counting.
+/// Acknowledges one whole window at once, which is one step of growth with byte counting (ABC).
 fn window_at(bench: &mut Bench, seconds: f64) -> f64 {
     bench.now = at(seconds);
     bench.full_ack(0, bench.cwnd(0));
@@ -171,7 +172,7 @@ fn windows_at(bench: &mut Bench, seconds: f64) -> [f64; 2] {
     [0, 1].map(|p| bench.cwnd(p) as f64 / SMSS as f64)
 }
 
-// C/16 = 0.025: K = cbrt((100 - 70)/0.025) = 10.627 s.
+// With shares of 1/2, C (1/2)⁴ = 0.4/16 = 0.025 replaces C: K = cbrt((100 - 70)/0.025) = 10.627 s.
 #[test]
 fn coupled_cubic_of_two_equal_paths_grows_with_a_sixteenth_of_the_scale() {
     let mut bench = two_halves(100);
@@ -184,7 +185,7 @@ fn coupled_cubic_of_two_equal_paths_grows_with_a_sixteenth_of_the_scale() {
     }
 }
 
-// Each window grows by 0.529/4 segments per round.
+// With shares of 1/2, each window grows by 0.529 (1/2)² segments per round.
 #[test]
 fn coupled_cubic_of_two_equal_paths_grows_by_a_quarter_of_reno() {
     let mut bench = two_halves(10);

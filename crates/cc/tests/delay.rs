@@ -1,4 +1,4 @@
-//! wVegas, FAST and LEDBAT by hand-worked vectors.
+//! wVegas, FAST and LEDBAT beside results computed by hand.
 
 use crate::common;
 
@@ -157,7 +157,7 @@ fn alpha(alpha: f64) -> FastKnobs {
 
 #[test]
 fn fast_sets_the_window_by_equation_1() {
-    // 0.5 · 100 + 0.5 (0.1/0.11 · 100 + 20) = 105.4545.
+    // (1 - γ) w + γ (b/r w₀ + α) = 0.5 · 100 + 0.5 (0.1/0.11 · 100 + 20) = 105.4545.
     close(fast_update(fast(alpha(20.0))), 105.4545);
 }
 
@@ -227,7 +227,8 @@ fn fast_is_in_equilibrium_with_alpha_packets_queued() {
 
 #[test]
 fn fast_weighted_divides_alpha_by_rate() {
-    // Windows of 100 and 300 at equal RTTs: α is 50 and 150, hence 50 + 0.5 (0.1/0.11 · 100 + 50) on path 0.
+    // Windows of 100 and 300 at equal RTTs: α is 50 and 150, so
+    // the window of path 0 becomes 50 + 0.5 (0.1/0.11 · 100 + 50).
     let mut bench = fast_on(Algorithm::FastWeighted, 2, alpha(200.0));
     for p in 0..2 {
         end_round(&mut bench, p, 1, rtt(100.0));

@@ -1,4 +1,5 @@
-//! CMT/RP, version 1: equations 5 to 10 of the AINA 2010 paper, by hand-worked vectors.
+//! CMT/RP, version 1: equations 5 to 10 of the AINA 2010 paper (header of
+//! `rpv1.rs`) beside results computed by hand. M is the MTU of 1500 bytes.
 
 use crate::common;
 
@@ -10,7 +11,7 @@ fn two_paths() -> Setup {
     setup(GrowthRule::Rfc4960, 2)
 }
 
-/// Windows of 20 M and 30 M, thresholds of 10 M and 30 M.
+/// Two paths with windows of 20 M and 30 M, and an ssthresh of 10 M and 30 M.
 fn worked_example() -> Bench {
     Bench::new(Algorithm::CmtRpV1, &two_paths()).put(0, 20 * M, 10 * M).put(1, 30 * M, 30 * M)
 }
@@ -27,7 +28,8 @@ fn rpv1_divides_the_initial_window() {
 
 #[test]
 fn rpv1_loss_removes_half_of_the_total_from_the_lossy_path() {
-    // Equations 5 and 6: 20 - 25 < 4 * 10/40 = 1, and 30 - 25 > 4 * 30/40 = 3.
+    // Equations 5 and 6, in M: half of the total window is 25. On path 0 the bound 4 · 10/40
+    // = 1 exceeds 20 - 25, on path 1 the result 30 - 25 = 5 exceeds the bound 4 · 30/40 = 3.
     let mut first = worked_example();
     first.loss(0, LossKind::FastRetransmit);
     assert_eq!((first.cwnd(0), first.ssthresh(0), first.cwnd(1)), (M, Some(M), 30 * M));
@@ -39,7 +41,7 @@ fn rpv1_loss_removes_half_of_the_total_from_the_lossy_path() {
 
 #[test]
 fn a_timeout_leaves_one_segment() {
-    // Equations 7 and 8.
+    // Equations 7 and 8: ssthresh becomes 30 M - 25 M, cwnd M.
     let mut bench = worked_example();
     bench.loss(1, LossKind::Timeout);
     assert_eq!((bench.cwnd(1), bench.ssthresh(1)), (M, Some(5 * M)));
@@ -70,7 +72,8 @@ fn rpv1_half_of_an_odd_total_is_rounded_to_even() {
 
 #[test]
 fn slow_start_is_scaled_by_the_share() {
-    // Equation 9: 1500 * 10/40. cwnd equals ssthresh, so the path is still in slow start.
+    // Equation 9: the ssthresh of path 0 is 10 M of a total of 40 M, so a full segment
+    // adds 1500 · 10/40 bytes. cwnd equals ssthresh, so the path is still in slow start.
     let mut bench = worked_example().put(0, 10 * M, 10 * M);
     bench.full_ack(0, 3000);
     assert_eq!(bench.cwnd(0), 10 * M + 375);
@@ -81,7 +84,8 @@ fn slow_start_is_scaled_by_the_share() {
 
 #[test]
 fn avoidance_is_scaled_by_the_share() {
-    // Equation 10: 1500 * 30/40 for 31 M of acknowledged bytes.
+    // Equation 10: the ssthresh of path 1 is 30 M of a total of
+    // 40 M, so a full window of 31 M adds 1500 · 30/40 bytes.
     let mut bench = worked_example().put(1, 31 * M, 30 * M);
     bench.full_ack(1, 31 * M);
     assert_eq!((bench.cwnd(1), bench.pba(1)), (31 * M + 1125, 0));
@@ -118,7 +122,7 @@ fn rpv1_inactive_path_counts_for_itself() {
     assert_eq!((bench.cwnd(1), bench.ssthresh(1)), (M, Some(5 * M)), "30 - 50/2");
 }
 
-/// Growth on path `p` in slow start for a full segment, with these thresholds (zero: unset).
+/// Growth of path `p` in slow start for a full segment. `thresholds`: ssthresh of each path; zero: unset.
 fn slow_start_step<const N: usize>(thresholds: [u64; N], p: usize) -> u64 {
     let setup = setup(GrowthRule::Rfc4960, N);
     let mut bench = Bench::new(Algorithm::CmtRpV1, &setup);

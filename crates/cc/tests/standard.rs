@@ -1,4 +1,4 @@
-//! Standard SCTP: `rfc4960#section-7.2` and `rfc9260#section-7.2`, by hand-worked vectors.
+//! Standard SCTP: `rfc4960#section-7.2` and `rfc9260#section-7.2`, beside results computed by hand.
 
 use crate::common;
 

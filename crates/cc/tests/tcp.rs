@@ -1,4 +1,4 @@
-//! Windows under TCP's rules: `rfc5681#section-3.1`, `rfc3465#section-2`, by hand-worked vectors.
+//! Windows under TCP's rules: `rfc5681#section-3.1`, `rfc3465#section-2`, beside results computed by hand.
 
 use crate::common;
 
@@ -54,7 +54,8 @@ fn a_window_at_its_threshold_is_in_avoidance() {
 
 #[test]
 fn avoidance_adds_fractions_of_a_segment_for_each_ack() {
-    // 1460²/100000 = 21.316, 1460²/100021 = 21.31…: three ACKs add 63.94 bytes, four 85.25.
+    // Each ACK adds 1460²/cwnd bytes: 1460²/100000 = 21.316,
+    // 1460²/100021 = 21.31…; three ACKs add 63.94 bytes, four 85.25.
     let mut bench = reno(tcp(), 100_000, 50_000);
     let grown: Vec<u64> = (0..4)
         .map(|_| {

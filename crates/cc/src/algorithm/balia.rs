@@ -1,9 +1,10 @@
 //! BALIA, balanced linked adaptation: a coupled control that balances friendliness, responsiveness and
 //! oscillation.
 //!
-//! Source: Peng, Walid, Hwang, Low, "Multipath TCP: Analysis, Design, and Implementation", ToN 24(1), 2016,
-//! and draft-walid-mptcp-congestion-control-04. x = c/r is the rate of a path, X the sum of x over the
-//! coupled paths, and a = max x_i/x_P. Windows are in packets; all values are those before the update:
+//! Source: Peng, Walid, Hwang, Low, "Multipath TCP: Analysis, Design, and Implementation", ToN 24(1),
+//! 2016, and draft-walid-mptcp-congestion-control-04. P is the path, c a window, s an ssthresh, r the
+//! smoothed RTT, M the segment, x = c/r the rate of a path, X the sum of x over the coupled paths,
+//! and a = max x_i/x_P. Windows are in packets; all values are those before the update:
 //!
 //! ```text
 //! avoidance   c_P = c_P + x_P/(r_P X²) (1 + a)/2 (4 + a)/5     for each packet acknowledged

@@ -15,7 +15,7 @@
 //! window  = k r min(B, b) + e, no more than h and l, no less than 4 M
 //!           Startup    g = 2.77   k = 2      until B grows by less than 25 % in 3 round trips, or d > 0.02 x
 //!           Drain      g = 0.5    k = 2      until B r bytes are in flight
-//!           DOWN       g = 0.9    k = 2      until B r and 0.85 h bytes are in flight
+//!           DOWN       g = 0.9    k = 2      until no more than B r and 0.85 h bytes are in flight
 //!           CRUISE     g = 1      k = 2      for 2 to 3 s or min(B r/M, 63) round trips; window ≤ 0.85 h
 //!           REFILL     g = 1      k = 2      for a round trip; b and l are forgotten
 //!           UP         g = 1.25   k = 2.25   until the rate no longer grows or d > 0.02 x; h grows by M, 2 M, 4 M ...
@@ -35,8 +35,8 @@
 //! - The loss rate d/x is computed for acknowledged packets, not for each lost packet.
 //! - An acknowledgement that reports losses is one loss event.
 //! - A mark (ECN) has the effect of a loss rate above the threshold.
-//! - After a timeout the window grows from one segment by the bytes acknowledged. The window from before
-//!   returns only if the transport finds that the timeout was spurious.
+//! - After a timeout the window grows from one segment by the bytes acknowledged. The window from
+//!   before the timeout is restored only if the transport finds that the timeout was spurious.
 //! - The values that an undo restores are saved at the first loss of a recovery; the draft saves them in
 //!   each round trip.
 //! - Hashes of the time and of the bytes delivered replace random numbers.
@@ -60,9 +60,10 @@ options! {
     /// Options of [`Algorithm::Bbr`](crate::Algorithm::Bbr).
     #[derive(Copy)]
     pub struct BbrKnobs in "bbr" {
-        /// Share of lost bytes above which a probe has found the limit of the path (d/x).
+        /// Loss rate (d/x) above which a probe has sent more than the path can carry.
         loss_threshold: f64 = 0.02, "a number above 0, at most 0.5" if |part| part > 0.0 && part <= 0.5;
-        /// Part of h that CRUISE leaves free for other flows.
+        /// Fraction of the long-term bound of the bytes in
+        /// flight (h) that CRUISE leaves free for other flows.
         headroom: f64 = 0.15, "a number from 0 to 0.9" if |part| (0.0..=0.9).contains(&part);
         /// Time without a lower RTT after which ProbeRTT begins.
         probe_rtt_interval: Span = Span::from_secs(5), "from 1 s to 1000 s"
@@ -74,7 +75,7 @@ pub(super) fn build(setup: &Setup, knobs: BbrKnobs) -> Box<dyn CongestionControl
     build_as("bbr", None, setup, knobs)
 }
 
-/// BBR under the name `name`; `coupling` couples its paths.
+/// Builds BBR under the name `name`; with a `coupling` its paths are coupled.
 pub(super) fn build_as(
     name: &'static str,
     coupling: Option<Coupling>,
@@ -101,7 +102,8 @@ impl Bbr {
         Flow::new(self.knobs, segment, self.setup.initial_window(path.mtu), path.srtt)
     }
 
-    /// Sets the part of path `p`: the coupled paths divide the capacity that one flow would take.
+    /// Sets `part` of path `p`: the fraction that the path
+    /// takes of the capacity that one BBR flow would take.
     fn couple(&mut self, coupling: Coupling, now: Instant, before: &[PathView], p: usize) {
         let at = Snapshot::new(&self.setup, now, before, p);
         let flow = &self.paths[p];
@@ -179,7 +181,7 @@ impl CongestionControl for Bbr {
         w[p].cwnd = w[p].cwnd.max(window.cwnd).max(before);
     }
 
-    /// Does not change the model.
+    /// Idle time does not change the model.
     fn on_idle(&mut self, _now: Instant, _all: &[PathView], _p: usize, _w: &mut [CongestionWindow]) {}
 
     fn on_rule(&mut self, all: &[PathView], p: usize, rule: WindowRule, w: &mut [CongestionWindow]) {

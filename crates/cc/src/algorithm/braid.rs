@@ -1,11 +1,13 @@
 //! Braid: a coupled control of ours. Together the paths of an association are as aggressive as one flow.
 //!
-//! Braid is as fair as CMT/RP, but a loss removes at most half of the window of its own path.
+//! Braid is as fair as CMT/RP (`rpv1.rs`, `rpv2.rs`), but a
+//! loss removes at most half of the window of its own path.
 //!
 //! A *lone flow* is a single flow with the standard control that has the losses and the RTT r of the path. If
 //! there is one loss per L segments, its mean window is about √(3/2 L) segments. So its rate is proportional
-//! to y = √L/r. Braid gives each path P a share a_P, which grows with y; the shares of the coupled paths add
-//! up to one. Path P grows so that its mean window is a_P times the window of a lone flow:
+//! to y = √L/r. Braid gives each path P a share a_P, which grows with y; the shares of
+//! the coupled paths add up to one. Path P grows so that its mean window is a_P times
+//! the window of a lone flow. c is cwnd, s ssthresh and M the segment, all in bytes:
 //!
 //! ```text
 //! a_P = q_P/Σ q_i,   q = (y/max y_i)^(k m),   y = √L/r,   k = 10
@@ -69,7 +71,8 @@ options! {
     /// Options of [`Algorithm::Braid`](crate::Algorithm::Braid).
     #[derive(Copy)]
     pub struct BraidKnobs in "braid" {
-        /// How strongly paths of unequal quality are told apart (k).
+        /// How strongly the share of a path depends on its
+        /// quality y (the exponent k); 0: all shares are equal.
         exponent: f64 = 10.0, "a number from 0 to 20" if |k| (0.0..=20.0).contains(&k);
         /// Weight of the newest loss interval in the mean (g).
         weight: f64 = 0.125, "a number above 0, at most 1" if |g| g > 0.0 && g <= 1.0;
@@ -154,14 +157,14 @@ impl Quality {
 }
 
 impl Braid {
-    /// y and m of a path; `None` without a valid mean.
+    /// y (√L/r) and m (the measured part of the mean) of a path; `None` without a valid mean.
     fn alone(&self, path: usize) -> Option<(f64, f64)> {
         let Interval { segments, waited, measured } = self.paths[path].interval(self.knobs.weight)?;
         let rtt = waited / segments;
         (rtt > 0.0).then(|| (libm::sqrt(segments.max(1.0)) / rtt, measured))
     }
 
-    /// The share a of the path.
+    /// The share a_P: the path's mean window becomes this fraction of a lone flow's window.
     fn share(&self, at: &Snapshot<'_>) -> f64 {
         let rates = at.coupled_with_index().filter_map(|(index, _)| self.alone(index));
         let best = rates.map(|(rate, _)| rate).fold(0.0, f64::max);

@@ -1,8 +1,9 @@
 //! Coupled CUBIC: ours. All paths together take as much as one flow of CUBIC.
 //!
-//! Path P is the share κ_P of a flow. Let y_1 ≤ … ≤ y_n be the rates that a whole flow would have on each of
-//! the coupled paths, measured as the mean of c/(κ r) over the last 32 round trips of the path. All other
-//! rules are those of [CUBIC](super::cubic):
+//! Path P behaves as the fraction κ_P of a flow of CUBIC, its share. Let y_1 ≤ … ≤ y_n
+//! be the rates that a whole flow would have on each of the coupled paths, measured as
+//! the mean of c/(κ r) over the last 32 round trips of the path, with cwnd c and
+//! smoothed RTT r. All other rules and symbols are those of [CUBIC](super::cubic):
 //!
 //! ```text
 //! ρ_k = y_k/(y_1 + … + y_k)

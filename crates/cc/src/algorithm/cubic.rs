@@ -1,9 +1,9 @@
 //! CUBIC, on each path by itself: the window is a cubic function of the time since the last loss.
 //!
-//! The function is flat around the window at which that loss happened. Source: `rfc9438`. W is the window at
-//! the last loss, c₀ the window when congestion avoidance began, t the time since then, r the smoothed RTT,
-//! a the newly acknowledged segments, "used" the cwnd in SCTP and the flight size in TCP, and windows are
-//! counted in segments:
+//! The function is flat around the window at which that loss happened. Source: `rfc9438`. c is
+//! the window, s ssthresh, W the window at the last loss, c₀ the window when congestion avoidance
+//! began, t the time since then, r the smoothed RTT, a the newly acknowledged segments, and
+//! "used" the cwnd in SCTP and the flight size in TCP. Windows are counted in segments:
 //! ```text
 //! w(t)     = C (t - K)³ + W                          C = 0.4       (1)
 //! K        = cbrt((W - c₀)/C)                                      (2)
@@ -48,7 +48,7 @@ pub(super) fn build(setup: &Setup, knobs: CubicKnobs) -> Box<dyn CongestionContr
     build_as("cubic", false, setup, knobs)
 }
 
-/// CUBIC under the name `name`; its paths may be [coupled](super::coupled_cubic).
+/// Builds CUBIC under the name `name`; `coupled`: the paths are [coupled](super::coupled_cubic).
 pub(super) fn build_as(
     name: &'static str,
     coupled: bool,
@@ -85,21 +85,21 @@ struct Undoable {
     carried: Carried,
 }
 
-/// One period of congestion avoidance, without a loss.
+/// A period of congestion avoidance between two losses; windows in segments.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     began: Instant,
     plateau: f64,
     /// C times κ⁴, where κ is the share of the path.
     scale: f64,
-    /// K in seconds.
+    /// K: seconds from the beginning until the window reaches the plateau.
     climb: f64,
     /// The window that Reno would have (e).
     reno: f64,
 }
 
 impl Cubic {
-    /// w(t) of equation 1.
+    /// The window w(t) of equation 1 (file header), `t` seconds after the epoch began.
     fn at(&self, epoch: &Epoch, t: f64) -> f64 {
         let d = t - epoch.climb;
         epoch.scale * d * d * d + epoch.plateau

@@ -56,7 +56,7 @@ pub(super) fn build(setup: &Setup, knobs: FastKnobs) -> Box<dyn CongestionContro
     with("fast", |_, knobs, _| knobs.alpha, setup, knobs)
 }
 
-/// FAST under the name `name`; `alpha` computes the α of a path.
+/// Builds FAST under the name `name`; `alpha` computes the α of a path.
 pub(super) fn with(
     name: &'static str,
     alpha: AlphaRule,
@@ -121,7 +121,8 @@ impl Fast {
         if memory.base.is_some() { cwnd / memory.average } else { 0.0 }
     }
 
-    /// Equation 1.
+    /// The new window by equation 1 (file header), in packets.
+    /// `w`: the current window; `sent`: w₀; `ratio`: b/r.
     fn target(&self, w: f64, sent: f64, ratio: f64, alpha: f64) -> f64 {
         let FastKnobs { gamma, alpha_inside, .. } = self.knobs;
         let aimed = if alpha_inside { gamma * (ratio * sent + alpha) } else { gamma * ratio * sent + alpha };

@@ -1,7 +1,8 @@
 //! LEDBAT: a background flow that keeps the queue at a target delay and yields to other traffic, per path.
 //!
-//! Source: `rfc6817#section-2.4.2`. q is the queueing delay: the minimum of the latest one-way delays minus
-//! the minimum of the latest minutes; f is the flight size, a the newly acknowledged bytes, T the target:
+//! Source: `rfc6817#section-2.4.2`. c is the window, M the segment, f the flight size, a the
+//! newly acknowledged bytes, T the target. q is the queueing delay: the minimum of the latest
+//! one-way delays minus the minimum of all one-way delays of the latest minutes (the base delay):
 //!
 //! ```text
 //! c = c + GAIN (1 - q/T) a M/c
@@ -36,7 +37,7 @@ options! {
         allowed_increase: f64 = 1.0, "a number from 1 to 1000" if |a| (1.0..=1000.0).contains(&a);
         /// Minutes of the base delay history, the current one included (BASE_HISTORY).
         base_history: u32 = 10, "at least 1, at most 1000" if |n| (1..=1000).contains(&n);
-        /// Delays whose minimum is the current delay (CURRENT_FILTER).
+        /// Number of the latest delay samples whose minimum is the current delay (CURRENT_FILTER).
         current_filter: u32 = 4, "at least 1, at most 100" if |n| (1..=100).contains(&n);
     }
 }
@@ -45,7 +46,7 @@ pub(super) fn build(setup: &Setup, knobs: LedbatKnobs) -> Box<dyn CongestionCont
     with("ledbat", setup, knobs)
 }
 
-/// LEDBAT under the name `name`, with the options `knobs`.
+/// Builds LEDBAT under the name `name`, with the options `knobs`.
 pub(super) fn with(name: &'static str, setup: &Setup, knobs: LedbatKnobs) -> Box<dyn CongestionControl> {
     Box::new(DelayBased::new(Ledbat { name, knobs, paths: Vec::new() }, setup))
 }

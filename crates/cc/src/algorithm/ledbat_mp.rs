@@ -5,11 +5,11 @@
 //!
 //! ```text
 //! base       b_P = the least delay of path P in the last 6 minutes
-//! queue      q_P = the least of its last delays - b_P
+//! queue      q_P = the least of the latest delays of path P - b_P
 //! window     c_P = c_P + GAIN (1 - q_P/T) a M/c_P
 //! ```
 //!
-//! Bounds, losses and the other options are those of [`ledbat`](super::ledbat).
+//! The other symbols and options, bounds and losses are those of [`ledbat`](super::ledbat).
 //!
 //! The paper shows two faults on a shared bottleneck. A subflow whose measured base delay is a few
 //! milliseconds too long keeps a longer queue than the other subflow and starves it. And once the minute with

@@ -33,9 +33,9 @@ options! {
             if |t| (Span::from_millis(1)..=Span::from_secs(10)).contains(&t);
         /// Minutes of the base delay history, the current one included.
         base_history: u32 = 10, "at least 1, at most 1000" if |n| (1..=1000).contains(&n);
-        /// Delays whose minimum is the current delay.
+        /// Number of the latest delay samples whose minimum is the current delay.
         current_filter: u32 = 4, "at least 1, at most 100" if |n| (1..=100).contains(&n);
-        /// Time between slowdowns, in durations of the last.
+        /// Time between two slowdowns, as a multiple of the duration of the first of them.
         slowdown_spacing: f64 = 9.0, "a number from 1 to 1000" if |n| (1.0..=1000.0).contains(&n);
     }
 }

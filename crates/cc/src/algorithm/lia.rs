@@ -3,8 +3,8 @@
 //! A loss halves the window of its own path; all paths together grow no faster than one flow on the best
 //! path.
 //!
-//! Source: `rfc6356#section-3`. C is the sum of the windows c_i of the coupled paths, r the smoothed RTT,
-//! before the update:
+//! Source: `rfc6356#section-3`. P is the path, c a window, C the sum of the windows c_i
+//! of the coupled paths, r the smoothed RTT and M the segment, all before the update:
 //!
 //! ```text
 //! A = C max(c_i/r_i²) / (Σ c_i/r_i)²                                    (2)
@@ -25,7 +25,8 @@ options! {
     /// Options of [`Algorithm::Lia`](crate::Algorithm::Lia).
     #[derive(Copy)]
     pub struct LiaKnobs in "lia" {
-        /// Slow start is linked as congestion avoidance is, as in the simulator of paper 004.
+        /// Slow start is coupled in the same way as congestion
+        /// avoidance, as in the simulator of paper 004 (INET).
         coupled_slow_start: bool = false;
     }
 }
@@ -39,7 +40,7 @@ struct Lia {
     knobs: LiaKnobs,
 }
 
-/// A c_P/C, at most 1: the factor by which coupling reduces the growth of the path.
+/// A c_P/C with the A of equation 2, at most 1: the factor by which coupling reduces the growth of the path.
 fn part(at: &Snapshot<'_>) -> f64 {
     let best = at.coupled().map(|path| path.rate() / path.rtt()).fold(0.0, f64::max);
     let total: f64 = at.coupled().map(PathView::rate).sum();

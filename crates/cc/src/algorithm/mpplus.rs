@@ -15,12 +15,12 @@
 //! pacing   2 x_P below half of the window at which slow start ends, 1.2 x_P above
 //! ```
 //!
-//! **The targets.** A control that keeps the queue at a target does not determine the shares of the paths. If
-//! the measurements of two paths differ by a millisecond, one always finds the queue too long and the other
-//! too short, until the first is starved. So a path slower than the mean has a slightly higher target and a
-//! faster path a lower one. Over one bottleneck the paths then converge to nearly the same rate, if the
-//! errors of their base delays are below 2 τ T. On a link of its own, every path still fills the link, with a
-//! queue from (1 - τ) T to (1 + τ) T.
+//! **The targets.** A control that keeps the queue at a target does not determine the shares of the
+//! paths. If the measurements of two paths differ by a millisecond, one always finds the queue too
+//! long and the other too short, until the path that finds it too long is starved. So a path slower
+//! than the mean has a slightly higher target and a faster path a lower one. Over one bottleneck the
+//! paths then converge to nearly the same rate, if the errors of their base delays are below 2 τ T.
+//! On a link of its own, every path still fills the link, with a queue from (1 - τ) T to (1 + τ) T.
 //!
 //! **The drains.** While all paths together keep a queue, none can measure the base delay. So all paths drain
 //! at the same time. Each path reduces its window to half of the bytes that it would have in flight without a
@@ -77,11 +77,11 @@ options! {
             if |t| (Span::from_millis(1)..=Span::from_secs(10)).contains(&t);
         /// Largest relative shift of the target of a slower or faster path (τ).
         tilt: f64 = 0.1, "a number from 0 to 0.5" if |t| (0.0..=0.5).contains(&t);
-        /// Delays whose minimum is the current delay.
+        /// Number of the latest delay samples whose minimum is the current delay.
         current_filter: u32 = 4, "at least 1, at most 100" if |n| (1..=100).contains(&n);
-        /// Time between drains, in durations of the last.
+        /// Time between two drains, as a multiple of the duration of the first of them.
         drain_spacing: f64 = 50.0, "a number from 1 to 1000" if |n| (1.0..=1000.0).contains(&n);
-        /// Drains that must agree before the base delay rises.
+        /// Number of drains in a row whose least delays must agree before the base delay rises.
         base_drains: u32 = 10, "at least 2, at most 1000" if |n| (2..=1000).contains(&n);
     }
 }

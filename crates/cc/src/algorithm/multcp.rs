@@ -2,7 +2,8 @@
 //!
 //! Source: Crowcroft and Oechslin, "Differentiated end-to-end Internet services using a weighted proportional
 //! fair sharing TCP", CCR 28(3), 1998, in the notation of paper 003 (Becke et al., ICC 2012), whose "b = 1/2
-//! N" means b = 1/(2 N). The window is the sum of N virtual windows. All of them grow, and a loss halves one:
+//! N" means b = 1/(2 N). c is the window, s ssthresh and M the segment. The window
+//! is the sum of N virtual windows. All of them grow, and a loss halves one:
 //!
 //! ```text
 //! avoidance   c = c + N M M/c     for each ACK of TCP; N M for each full window of SCTP
@@ -21,7 +22,7 @@ options! {
     /// Options of [`Algorithm::MulTcp`](crate::Algorithm::MulTcp).
     #[derive(Copy)]
     pub struct MulTcpKnobs in "multcp" {
-        /// Flows that one path stands for.
+        /// Number of standard flows as which one path behaves (N).
         flows: f64 = 2.0, "a number of at least 1, at most 1000" if |n| (1.0..=1000.0).contains(&n);
     }
 }

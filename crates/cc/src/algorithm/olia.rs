@@ -1,9 +1,9 @@
 //! OLIA, opportunistic linked increases: LIA that shifts growth to the best paths with smaller windows.
 //!
 //! Source: Khalili, Gast, Popovic, Le Boudec, "MPTCP is not Pareto-Optimal: Performance Issues and a Possible
-//! Solution", ToN 21(5), 2013, and draft-khalili-mptcp-congestion-control-05. l₁ is the number of bytes
-//! acknowledged on a path between its last two losses, l₂ since the last loss, and l the larger of both. Over
-//! the n coupled paths, before the update:
+//! Solution", ToN 21(5), 2013, and draft-khalili-mptcp-congestion-control-05. P is the path, c a window, r
+//! the smoothed RTT, M the segment. l₁ is the number of bytes acknowledged on a path between its last two
+//! losses, l₂ since the last loss, and l the larger of both. Over the n coupled paths, before the update:
 //!
 //! ```text
 //! W = paths with the largest window,   B = paths with the largest l²/r,   K = B without W

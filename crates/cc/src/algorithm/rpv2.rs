@@ -1,8 +1,9 @@
 //! CMT/RP, version 2: pools resources by rates, not windows, so that paths of unequal RTT are comparable.
 //!
 //! Source: Dreibholz, Becke, Adhari, Rathgeb, "On the Impact of Congestion Control for Concurrent Multipath
-//! Transfer on the Transport Layer", ConTEL 2011. x = c/r is the rate of a path and X the sum of x over the
-//! coupled paths, both before the update; a is the number of newly acknowledged bytes:
+//! Transfer on the Transport Layer", ConTEL 2011. P is the path, c a window, C the sum of the windows,
+//! s an ssthresh, r the smoothed RTT and M the segment. x = c/r is the rate of a path and X the sum of
+//! x over the coupled paths, both before the update; a is the number of newly acknowledged bytes:
 //!
 //! ```text
 //! loss         d = max(1/2, (X/2)/x_P),   s_P = max(c_P - d c_P, m M),   m = 1

@@ -4,8 +4,8 @@
 //! Under TCP's rules it is Reno.
 //!
 //! Sources: `rfc4960#section-7.2`, `rfc9260#section-7.2`; written as equations 1 to 4 by Dreibholz et al.,
-//! "Applying TCP-Friendly Congestion Control to Concurrent Multipath Transfer", AINA 2010, §III. M is the
-//! segment, a the newly acknowledged bytes:
+//! "Applying TCP-Friendly Congestion Control to Concurrent Multipath Transfer", AINA
+//! 2010, §III. c is cwnd, s ssthresh, M the segment, a the newly acknowledged bytes:
 //!
 //! ```text
 //! fast retransmission   s = max(c - c/2, 4 M)   (1)    c = s   (2)

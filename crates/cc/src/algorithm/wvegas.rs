@@ -57,7 +57,7 @@ struct Memory {
     /// Mean RTT of the last round with at least three samples.
     mean: Option<f64>,
     alpha: f64,
-    /// The shortest queue since the last drain.
+    /// q₀: the least queueing delay above 0 since the last drain, in seconds.
     least_queue: Option<f64>,
 }
 
@@ -65,7 +65,7 @@ const LEAST_ALPHA: f64 = 2.0;
 const LEAST_WINDOW: f64 = 2.0;
 
 impl Memory {
-    /// d: the packets in the queue.
+    /// d: the number of the path's packets in the queue, for a window of `w` packets and the mean RTT `mean`.
     fn queued(&self, w: f64, mean: f64) -> f64 {
         w * (mean - self.base.unwrap_or(mean)) / mean
     }

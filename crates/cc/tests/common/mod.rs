@@ -8,7 +8,7 @@ use anabranch_cc::{
 };
 use units::{ByteCount, Instant, Span};
 
-/// The MTU of all hand-worked vectors.
+/// The MTU in all tests whose results are computed by hand.
 pub const M: u64 = 1500;
 /// A receive window that no test fills.
 pub const PEER_RWND: u64 = 5_000_000;

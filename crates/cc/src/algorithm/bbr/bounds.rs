@@ -74,7 +74,8 @@ impl Bounds {
         self.loss_events += 1;
     }
 
-    /// Adds a sample. `prior`: bytes delivered when its packet was sent; `delivered`: bytes delivered now.
+    /// Adds a sample. `prior`: bytes delivered when the acknowledged
+    /// packet was sent; `delivered`: bytes delivered now.
     pub(super) fn take(&mut self, sample: Latest, prior: ByteCount, delivered: ByteCount) {
         self.latest.rate = self.latest.rate.max(sample.rate);
         self.latest.delivered = self.latest.delivered.max(sample.delivered);
@@ -123,12 +124,13 @@ impl Bounds {
         (self.short_term, self.rate) = (ByteCount::MAX, f64::INFINITY);
     }
 
-    /// Sets the long-term bound after a probe that lost too much with `in_flight` bytes in flight.
+    /// Sets the long-term bound after a probe that lost too much: to the `in_flight`
+    /// bytes of the probe, but at least to 0.7 of `target`, the desired bytes in flight.
     pub(super) fn limit(&mut self, in_flight: ByteCount, target: ByteCount) {
         self.long_term = in_flight.max(reduced(target));
     }
 
-    /// The long-term bound minus the headroom, which is at least one segment.
+    /// The long-term bound minus the fraction `headroom` of it, or minus one segment if that is more.
     pub(super) fn with_headroom(&self, headroom: f64, segment: ByteCount) -> ByteCount {
         if self.long_term == ByteCount::MAX {
             return ByteCount::MAX;

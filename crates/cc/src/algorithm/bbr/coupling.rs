@@ -8,7 +8,8 @@ pub(in super::super) struct Coupling;
 const QUEUE: f64 = 1.25;
 
 impl Coupling {
-    /// a_P, from the bandwidth of the path and of all coupled paths; 1 if there is no queue to divide.
+    /// The fraction a_P of one flow's capacity that a path takes. `own` is the bandwidth of the
+    /// path, `all` has the bandwidths of all coupled paths. It is 1 if the RTT shows no queue.
     pub(super) fn part(self, own: f64, all: impl Iterator<Item = f64>, srtt: f64, least_rtt: f64) -> f64 {
         let sum: f64 = all.map(|rate| rate * rate).sum();
         if srtt > QUEUE * least_rtt && sum > 0.0 { own * own / sum } else { 1.0 }
@@ -33,7 +34,8 @@ mod tests {
         assert_eq!(Coupling.part(0.0, [0.0].into_iter(), 0.06, 0.04), 1.0);
     }
 
-    // p = (1 - 1/k)(t + q)/q: t = q = 1 give 1 for k = 2, and 1/2 for k = 4/3.
+    // p is the part of the bottleneck that a flow takes, t the propagation delay and q the
+    // queueing delay: p = (1 - 1/k)(t + q)/q. For t = q, p is 1 with k = 2, and 1/2 with k = 4/3.
     #[test]
     fn window_gain_gives_a_path_its_part_of_what_one_flow_takes() {
         assert_eq!((gain(2.0, 1.0), gain(2.0, 0.5)), (2.0, 4.0 / 3.0));

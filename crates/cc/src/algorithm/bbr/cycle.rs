@@ -5,7 +5,7 @@ use units::{ByteCount, Instant, Span};
 use super::flow::{Acks, Event, Flow, LEAST_WAIT, Left, State};
 use crate::RateSample;
 
-/// Most round trips between two probes, so that Reno and CUBIC get a share.
+/// Largest number of round trips between two probes: the draft's rule for coexistence with Reno and CUBIC.
 const MOST_ROUNDS: u64 = 63;
 
 /// Time for which ProbeRTT keeps few bytes in flight.
@@ -66,7 +66,8 @@ impl Flow {
         sample.lost.as_f64() > sample.tx_in_flight.as_f64() * self.knobs.loss_threshold
     }
 
-    /// Ends a probe that lost too much with `in_flight` bytes in flight; `None`: application-limited.
+    /// Ends a probe that lost too much. `in_flight` is the number of bytes in flight in the
+    /// probe; `None` if the sender was application-limited, so that the long-term bound stays.
     pub(super) fn probed_too_high(&mut self, now: Instant, in_flight: Option<ByteCount>) {
         self.cycle.too_high = true;
         self.cycle.sampling = false;

@@ -59,7 +59,7 @@ impl Flow {
         self.bounds.restore();
         self.full.reset(0.0);
         self.repairing = false;
-        // During ProbeRTT, `full.reached` chooses the state that follows it.
+        // During ProbeRTT the state stays, and `full.reached` decides which state follows.
         match self.undo.1.take() {
             Some(Left::Startup) => {
                 self.full.reached = false;
@@ -192,8 +192,8 @@ mod tests {
         flow
     }
 
-    /// An acknowledgement of 2 kB that reports 2 kB lost of 50 kB: a loss rate of 4 %. `prior`: bytes
-    /// delivered when its packet was sent.
+    /// An acknowledgement of 2 kB that reports 2 kB lost of 50 kB: a loss rate
+    /// of 4 %. `prior`: bytes delivered when the acknowledged packet was sent.
     fn lose(flow: &mut Flow, prior: u64) {
         let event = Event {
             now: Instant::ZERO + RTT,
@@ -208,7 +208,7 @@ mod tests {
         flow.on_ack(&event, Some(&sample), window);
     }
 
-    /// The rate sample of [`lose`], before which `delivered` bytes were delivered.
+    /// The rate sample of the acknowledgement in [`lose`]; `delivered` bytes were delivered before it.
     fn sample_of_loss(delivered: ByteCount, prior: u64) -> RateSample {
         RateSample {
             delivered: delivered + bytes(2000) - bytes(prior),
@@ -267,7 +267,7 @@ mod tests {
         bbr.on_loss(now, &[path], 0, kind, &mut w);
         let reduced = w[0].cwnd.get();
         bbr.on_sack(now, &[path], &[ack], &mut w);
-        // h = max(50 kB, 0.7 x the smaller of 40 kB and cwnd).
+        // The long-term bound h = max(50 kB in flight, 0.7 x the smaller of cwnd and B r = 40 kB).
         assert_eq!((bbr.paths[0].state, bbr.paths[0].bounds.long_term), (State::Down, bytes(50_000)));
         let acked = w[0].cwnd.get();
         // BBR restores the window that it saved, even if the transport passes a smaller one.
@@ -294,7 +294,7 @@ mod tests {
     fn spurious_loss_that_ended_up_restores_window_and_bounds_and_probes_again() {
         let mut flow = flow(State::Up);
         lose(&mut flow, 0);
-        // h = max(50 kB, 0.7 x 40 kB), and DOWN bounds the window by it.
+        // The long-term bound h = max(50 kB in flight, 0.7 x 40 kB). DOWN limits the window to h.
         assert_eq!((flow.state, flow.bounds.long_term), (State::Down, bytes(50_000)));
         assert_eq!(flow.window, bytes(50_000));
         assert_eq!(flow.undo(), bytes(80_000));
@@ -315,7 +315,7 @@ mod tests {
                 lose(&mut flow, if prior < 12_000 { 0 } else { prior });
             }
             assert!(matches!(flow.state, State::Drain { .. }) && flow.full.reached);
-            // h = max(40 kB, the most bytes that a sample delivered).
+            // h = max(B r = 40 kB, the largest number of bytes delivered in a sample of the round trip).
             assert_eq!(flow.bounds.long_term, bytes(40_000));
             if probing {
                 flow.state = State::ProbeRtt;
@@ -334,8 +334,8 @@ mod tests {
         assert_eq!(flow.bounds.short_term, ByteCount::MAX, "the round trip is not over");
         let prior = flow.delivered.get();
         lose(&mut flow, prior);
-        // b = max(1 MB/s, 0.7 x 1 MB/s), l = 0.7 x 82 kB: the window was 2 B r + e with B r =
-        // 40 kB, e = 2 kB.
+        // Symbols as in `bbr.rs`: b = max(1 MB/s, 0.7 x 1 MB/s). l = 0.7 x 82
+        // kB, because the window was 2 B r + e with B r = 40 kB and e = 2 kB.
         assert_eq!((flow.bounds.rate, flow.bounds.short_term), (1e6, bytes(57_400)));
         assert_eq!(flow.undo(), bytes(80_000));
         assert_eq!((flow.bounds.rate, flow.bounds.short_term), (f64::INFINITY, ByteCount::MAX));

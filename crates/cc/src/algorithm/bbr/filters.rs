@@ -82,7 +82,7 @@ const AGGREGATION_ROUNDS: usize = 10;
 pub(super) struct Aggregation {
     began: Instant,
     delivered: f64,
-    /// Number of each of the last round trips, and its largest excess.
+    /// For each of the last round trips: its number, and the largest excess in it in bytes.
     most: [(u64, f64); AGGREGATION_ROUNDS],
 }
 

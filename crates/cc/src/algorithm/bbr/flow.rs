@@ -166,7 +166,7 @@ pub(super) const LEAST_WAIT: Span = Span::from_secs(2);
 pub(super) struct Flow {
     pub(super) knobs: BbrKnobs,
     pub(super) segment: ByteCount,
-    /// Part of the capacity of one flow (a_P); 1 unless paths are coupled.
+    /// Fraction of one flow's capacity that the path takes (a_P); 1 unless paths are coupled.
     pub(super) part: f64,
     pub(super) initial_window: ByteCount,
     pub(super) state: State,
@@ -189,7 +189,7 @@ pub(super) struct Flow {
     pub(super) saved: Option<ByteCount>,
     /// The window before the current recovery, and the state that its losses ended.
     pub(super) undo: (ByteCount, Option<Left>),
-    /// Losses are being repaired: the values saved at the first of them are kept.
+    /// Losses are being repaired. The values for an undo were saved at the first of these losses.
     pub(super) repairing: bool,
     /// ProbeRTT: bytes delivered at its beginning, and bytes delivered or in flight at its end. Packets sent
     /// between the two are application-limited.
@@ -249,7 +249,8 @@ impl Flow {
         BitRate::from_bps((self.rate * 8.0) as u64)
     }
 
-    /// Shows the model for probes.
+    /// Calls `show` with the name and the value of each
+    /// quantity of the model: see `CongestionControl::inspect`.
     pub(super) fn inspect(&self, show: &mut dyn FnMut(&'static str, f64)) {
         let bound = |bytes: ByteCount| if bytes == ByteCount::MAX { f64::INFINITY } else { bytes.as_f64() };
         show("state", self.state.model_state().number());

@@ -13,7 +13,8 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// Processes an acknowledgement. `prior`: bytes delivered when its packet was sent; `delivered`: now.
+    /// Processes an acknowledgement. `prior`: bytes delivered when the
+    /// acknowledged packet was sent; `delivered`: bytes delivered now.
     pub(super) fn take(&mut self, prior: ByteCount, delivered: ByteCount) {
         self.started = prior >= self.began;
         if self.started {
