@@ -9,19 +9,19 @@ options! {
     pub struct Config {
         /// How losses are detected and repaired.
         variant: Variant = Variant::Sack;
-        /// The congestion control. A coupled one is here what it is on one path.
+        /// The congestion control. A coupled control behaves as on a single path, since TCP has only one.
         control: cc::Algorithm = cc::Algorithm::Standard;
-        /// Spreads segments over the round-trip time under every congestion control. The rate is that of the
-        /// control or, if it has none, cwnd/SRTT times 2 below half of ssthresh and times 1.2 above, as in
-        /// Linux, and in congestion avoidance at most 5/4 of the most that the path delivered in its last ten
-        /// round trips; in slow start after a timeout nothing is paced then.
+        /// Spreads segments over the round-trip time under every congestion control.
+        /// The rate is that of the control or, if it has none, cwnd/SRTT times 2 below
+        /// half of ssthresh and times 1.2 above, as in Linux. In congestion avoidance
+        /// it is at most 5/4 of the highest delivery rate of the last ten round trips.
         pacing: bool = false;
         /// Options of the congestion controls, a table for each.
         knobs: cc::Knobs = cc::Knobs::default();
         /// Appropriate byte counting (`rfc3465`) with this limit L, in segments per acknowledgement in slow
         /// start. None: cwnd grows by the number of acknowledgements (`rfc2581#section-3.1`).
         abc: Option<u32> = Some(2), "at least 1 segment, or none" if |limit| limit != Some(0);
-        /// cwnd grows only if it was used (`rfc7661#section-4.1`).
+        /// cwnd grows only if less than a segment of it was unused (`rfc7661#section-4.1`).
         grow_full_only: bool = true;
         /// Initial cwnd in segments (`rfc6928#section-2` for 10).
         initial_window: u32 = 10, "at least 1 segment" if |segments| segments > 0;
@@ -65,12 +65,13 @@ options! {
         receive_buffer: BufferSize = BufferSize::fixed(6 << 20),
             "at least `mss`, at most 65535 bytes, or 1073725440 with `window_scale`, or auto with `window_scale`"
             if |size, all| size.first().get() >= all.mss.into() && size.most().get() <= all.most_window();
-        /// Bytes by which all buffers of an endpoint with the size `auto` may grow together. Each begins with
-        /// 1 MiB, and takes no more than it leaves for the others.
+        /// Bytes by which all buffers of an endpoint with the size `auto` may grow together beyond the 1 MiB
+        /// with which each of them begins. No buffer takes more of the budget than it leaves for the others.
         buffer_budget: ByteCount = BufferBudget::USUAL;
-        /// The last segment of a train has PSH, and a segment with PSH is acknowledged at once, as in Linux
-        /// from 6.6 on. A train is of segments that are sent together: two, or as many as go in 1/1024 s.
-        /// Otherwise only the segment that empties the send buffer has PSH.
+        /// The last segment of a train has PSH, and a segment with PSH is acknowledged
+        /// at once, as in Linux from 6.6 on. A train is a group of segments that are
+        /// sent together, as with TSO: two, or as many as the pacing rate sends in
+        /// 1/1024 s. Otherwise only the segment that empties the send buffer has PSH.
         push_trains: bool = false;
         /// Nagle's algorithm: while data is in flight only full segments are sent (`rfc9293#section-3.7.4`).
         nagle: bool = false;
@@ -97,8 +98,8 @@ options! {
         min: Span = Span::from_millis(200), "more than zero" if |min| !min.is_zero();
         /// Upper bound.
         max: Span = Span::from_secs(60), "at least `min`" if |max, all| max >= all.min;
-        /// Clock granularity G: the variation counts for at least one tick, and the RTO is a whole number of
-        /// ticks.
+        /// Clock granularity G: 4 RTTVAR counts for at least one
+        /// tick of G, and the RTO is a whole number of ticks.
         granularity: Span = Span::from_millis(1), "more than zero" if |tick| !tick.is_zero();
     }
 }
@@ -107,7 +108,7 @@ options! {
     /// When data is acknowledged (`rfc5681#section-4.2`).
     #[derive(Copy, Eq)]
     pub struct DelayedAck in "delayed_ack" {
-        /// Segments with data after which an acknowledgement is sent at once.
+        /// Number of data segments after which an acknowledgement is sent at once.
         every: u32 = 2, "at least 1 segment" if |segments| segments > 0;
         /// Longest delay of an acknowledgement.
         // rfc5681#section-4.2

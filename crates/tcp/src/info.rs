@@ -95,6 +95,6 @@ pub struct Stats {
     pub loss_probes: u64,
     /// Zero window probes sent (`rfc9293#section-3.8.6.1`).
     pub window_probes: u64,
-    /// The time under each limit of sending, from the first byte on.
+    /// For each reason that held the sender back, the time in which it did, from the first byte of data on.
     pub limits: LimitTimes,
 }

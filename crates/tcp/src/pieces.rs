@@ -1,4 +1,4 @@
-//! A part of the byte stream, stored in pieces; filler takes no memory.
+//! A part of the byte stream, stored in pieces. Filler (zero payload of measuring tools) takes no memory.
 
 use bytes::Bytes;
 use std::collections::VecDeque;

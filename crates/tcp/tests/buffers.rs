@@ -1,4 +1,4 @@
-//! Buffers that follow the transfer (`receive_buffer = "auto"`, `send_buffer = "auto"`).
+//! Buffers whose size follows the transfer (`receive_buffer = "auto"`, `send_buffer = "auto"`).
 
 use anabranch_tcp::{Config, Payload};
 use testkit::{Fate, Side, TcpPair, TcpSent};
@@ -30,7 +30,7 @@ fn arrives(_: &TcpSent) -> Fate {
     Fate::Arrives
 }
 
-/// Largest window that the server advertises in this time.
+/// Largest window that the server advertises within `time`.
 fn most_told(pair: &mut TcpPair, time: Span) -> u64 {
     let mut most = 0;
     for _ in 0..time.as_nanos() / DELAY.as_nanos() {
@@ -56,7 +56,7 @@ fn buffers_grow_until_the_network_limits_the_transfer() {
     }
 }
 
-/// 903 Mbit/s at 173 ms need 19.5 MB; the buffers of the defaults carry less than 50 Mbit/s.
+/// 903 Mbit/s at 173 ms need 19.5 MB; with buffers of the default sizes the rate is below 50 Mbit/s.
 #[test]
 fn a_long_fat_path_is_filled_within_5_s() {
     let config = Config { mss: 1460, ..auto() };
@@ -85,7 +85,7 @@ fn a_slow_reader_does_not_let_the_buffer_grow() {
         let arrived = pair.stats(Side::Client).bytes_acked.get();
         most = most.max(arrived - read);
         let (now, id) = (pair.now, pair.id(Side::Server));
-        // 1 Mbit/s
+        // The application reads 12,500 bytes per round trip of 100 ms: 1 Mbit/s.
         read += pair.endpoint(Side::Server).receive(now, id, 12_500).map_or(0, |part| part.len() as u64);
     }
     assert!((MIB / 2..2 * MIB).contains(&most), "{most} bytes wait");
@@ -100,7 +100,8 @@ fn data_above_a_gap_that_is_never_closed_does_not_let_the_buffer_grow() {
     assert_eq!(told >> 11, MIB >> 11, "{told} bytes");
 }
 
-/// A buffer takes at most half of the budget that is left, 1 MiB of 2 MiB. So it grows from 1 MiB to 2 MiB.
+/// A buffer takes at most half of the rest of the budget:
+/// here 1 MiB of 2 MiB. So it grows from 1 MiB to 2 MiB.
 #[test]
 fn a_budget_limits_the_buffer() {
     let budget = ByteCount::new(2 * MIB);

@@ -46,7 +46,7 @@ fn flood(pair: &mut TcpPair, first: u16, count: u16) {
     }
 }
 
-/// The two profiles, and a configuration without any option.
+/// QualNet's and today's configuration, and one without any option.
 fn configs() -> [Config; 3] {
     let plain = Config {
         timestamps: false,
@@ -89,7 +89,7 @@ fn a_client_connects_before_during_and_after_a_syn_flood() {
     }
 }
 
-/// A new connection replaces only half-open connections. A call of `connect` replaces one of these, too.
+/// A peer's new connection replaces only half-open connections, and so does a call of `connect`.
 #[test]
 fn established_connections_survive_a_syn_flood() {
     let mut pair = TcpPair::connected(&Config::modern());
@@ -175,7 +175,7 @@ fn cookie_for(pair: &mut TcpPair, port: u16) -> (u32, Timestamps) {
     (pair.sent[0].header.seq.0.wrapping_add(1), pair.sent[0].options.timestamps.expect("a time"))
 }
 
-/// A cookie is refused from another peer, with other numbers, or after its period.
+/// A cookie is refused from another peer, with other sequence numbers, or after 128 s.
 #[test]
 fn syn_cookie_opens_only_its_own_connection() {
     let mut pair = TcpPair::new(&Config::modern(), &Config::modern());

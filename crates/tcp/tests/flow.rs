@@ -56,7 +56,7 @@ fn trains_end_with_psh_and_are_acknowledged_whole() {
     assert_eq!(acks_of(false), (vec![false; 5], vec![at(2001), at(4001)]));
 }
 
-/// The third segment waits for the fourth; the fifth has PSH and is acknowledged without waiting.
+/// The ACK of the third segment waits for the fourth; the fifth has PSH and is acknowledged at once.
 #[test]
 fn a_train_behind_a_single_segment_is_acknowledged_twice() {
     let acks_of = |push_trains| {
@@ -107,7 +107,7 @@ fn zero_window_is_probed_until_it_opens() {
         .filter(|sent| sent.len == 1)
         .map(|sent| sent.at.as_nanos() / 1_000_000_000)
         .collect();
-    // The probes are 1, 2, 4, ... seconds apart.
+    // The first probe is sent after 1 s; the probes are then 2, 4, 8, ... seconds apart.
     let gaps: Vec<u64> = probes.windows(2).map(|w| w[1] - w[0]).collect();
     assert_eq!(gaps[..5], [2, 4, 8, 16, 32]);
     let stats = pair.stats(Side::Client);

@@ -116,7 +116,7 @@ fn paws_drops_segments_with_old_timestamps() {
     assert!(!pair.received(Side::Server).windows(4).any(|w| w == b"old!"));
 }
 
-/// Impossible SACK blocks: below SND.UNA, above SND.NXT, inverted, half a circle away.
+/// Impossible SACK blocks: below SND.UNA, above SND.NXT, inverted, or 2^31 sequence numbers away.
 #[test]
 fn impossible_sack_blocks_are_ignored() {
     let mut pair = TcpPair::connected(&Config { initial_window: 10, ..plain() });

@@ -49,8 +49,8 @@ fn tail_loss_probe_repairs_a_lost_tail() {
     assert_eq!((stats.timeouts, stats.loss_probes), (1, 0));
     let (fast, stats) = run(true);
     assert_eq!((stats.timeouts, stats.loss_probes), (0, 1));
-    // One segment in flight: its acknowledgement may be delayed, so the probe would not be earlier than the
-    // retransmission timer.
+    // One segment is in flight. Its acknowledgement may be delayed, so the
+    // probe would not be sent before the retransmission timer expires.
     assert_eq!(fast, slow);
     // With two segments in flight no ACK is delayed: the probe is sent 2 * 20 ms after the last ACK.
     let run_two = {

@@ -20,7 +20,7 @@ struct Outcome {
     round_trips: f64,
     /// Numbers of the segments that were sent more than once.
     again: Vec<u64>,
-    /// The window at the end of this time, in segments.
+    /// The window when this data is acknowledged, in segments.
     cwnd_after: f64,
 }
 
@@ -108,7 +108,7 @@ fn tahoe_slow_starts_from_the_first_hole_without_a_timeout() {
         assert_eq!((outcome.timeouts, outcome.recoveries), (0, 1), "{outcome:?}");
         assert_eq!(outcome.thresholds, [7500]);
     }
-    // One loss: the window is one segment, and the acknowledgement of the whole flight makes it two.
+    // One loss: cwnd is one segment after the loss, and two after the acknowledgement of the whole flight.
     assert_eq!(lose(Variant::Tahoe, &[14]).cwnd_after, 2.0);
     // Tahoe does not know which segments arrived: it also retransmits the segments between the holes.
     assert_eq!(lose(Variant::Tahoe, &[14, 24, 26, 28]).again, [14, 24, 25, 26, 27, 28]);
@@ -165,7 +165,7 @@ fn sack_repairs_all_holes_within_two_and_a_half_round_trips() {
 }
 
 /// Ten segments are in flight, and there is no more data. The test checks the window at and after the third
-/// duplicate acknowledgement, in segments: Tahoe c = 1, s = 5; Reno c = 5 + 3, then 5.
+/// duplicate acknowledgement, in segments: Tahoe has cwnd 1 and ssthresh 5; Reno has cwnd 5 + 3, then 5.
 #[test]
 fn windows_after_the_third_duplicate_ack() {
     for (variant, at_third, after) in

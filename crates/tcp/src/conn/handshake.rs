@@ -155,7 +155,7 @@ impl Connection {
         }
     }
 
-    /// The flags and options of our SYN.
+    /// The flags and options of our SYN or, once the peer's SYN has arrived, of our SYN ACK.
     pub(super) fn syn(&self, now: Instant) -> (Flags, Options) {
         let config = self.config();
         let answer = self.receiver.is_some();

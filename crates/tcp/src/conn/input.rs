@@ -94,7 +94,8 @@ impl Connection {
         Handled::Here
     }
 
-    /// `rfc5961#section-4.2`: a SYN with any sequence number causes a challenge ACK and has no other effect.
+    /// `rfc5961#section-4.2`: a SYN with any sequence number causes a challenge
+    /// ACK and has no other effect, except in SYN-RECEIVED and TIME-WAIT.
     fn on_syn(&mut self, now: Instant, segment: &Segment<'_>, from: u64) -> Handled {
         match self.phase {
             // Our SYN was lost, or the peer repeats its SYN; a SYN ACK is accepted (simultaneous open).

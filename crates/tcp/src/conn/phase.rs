@@ -27,7 +27,7 @@ pub(super) enum Phase {
     },
 }
 
-/// Retransmissions of a SYN.
+/// Time of the next retransmission of a SYN, and the number of earlier ones.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Retry {
     pub(super) deadline: Instant,

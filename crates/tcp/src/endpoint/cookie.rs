@@ -28,7 +28,7 @@ const PERIOD: Span = Span::from_secs(64);
 /// least MTU of IPv4.
 const MSS: [u16; 8] = [28, 216, 536, 1200, 1220, 1440, 1460, 8960];
 
-/// Low bits of our timestamp that encode options in a cookie: window scale, SACK, ECN.
+/// Number of low bits of our timestamp that encode options in a cookie: window scale, SACK, ECN.
 const STAMP_BITS: u32 = 6;
 const NO_SCALE: u32 = 15;
 const SACK: u32 = 1 << 4;
@@ -55,7 +55,8 @@ impl Kept {
         Kept { mss, stamp: stamp.then_some(scale | sack | ecn) }
     }
 
-    /// The SYN with the kept fields only. `like`: the SYN, or the acknowledgement of the cookie.
+    /// A SYN with the kept fields. The other header fields are those
+    /// of `like`: the SYN, or the acknowledgement of the cookie.
     fn syn(self, like: &Segment<'_>, seq: Seq) -> Segment<'static> {
         let bits = self.stamp.unwrap_or(NO_SCALE);
         let scale = bits & 15;
@@ -100,7 +101,8 @@ impl Cookies {
         let period = period(now);
         let low = (period as u8) << 3 | kept.mss;
         let isn = Seq(self.mac(&ends, local.port, syn.header.seq, period, low) << 8 | u32::from(low));
-        // The timestamp of the cookie is set back by at most 63 ms, so that no later timestamp is older.
+        // The timestamp in the SYN ACK is up to 63 ms in the past, never in
+        // the future: the timestamps of later segments must not be older.
         let clock = birth.clock_offset.wrapping_add((now.as_nanos() / 1_000_000) as u32);
         let back = kept.stamp.map_or(0, |bits| clock.wrapping_sub(bits) % (1 << STAMP_BITS));
         let birth = Birth { isn, clock_offset: birth.clock_offset.wrapping_sub(back) };

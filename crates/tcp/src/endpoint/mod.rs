@@ -71,12 +71,12 @@ pub struct Endpoint {
     listening: bool,
     max_connections: usize,
     slab: Connections,
-    /// Connections to poll, and the next time of each connection, by slot.
+    /// By slot: the connections to poll, and the time of the next timer of each connection.
     agenda: Agenda,
     replies: VecDeque<Reply>,
 }
 
-/// Largest number of pending segments that belong to no connection.
+/// Largest number of queued answers to segments of no connection: resets and SYN cookies.
 const MOST_REPLIES: usize = 64;
 
 impl Endpoint {
@@ -252,8 +252,8 @@ impl Endpoint {
         Some(Transmit::new(unmatched.src, unmatched.dst))
     }
 
-    /// Writes the next packet into `buf` and returns its addresses; `None` if there is nothing to send now.
-    /// The result may change after every call with the time as an argument.
+    /// Writes the next packet into `buf` and returns its addresses; `None` if there is nothing
+    /// to send now. There may be packets again after any other call that takes the time.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
         if !self.replies.is_empty() {
@@ -274,8 +274,8 @@ impl Endpoint {
         None
     }
 
-    /// Returns the next event; `None` if there is none. The result may change after every call with the time
-    /// as an argument except [`Self::poll_transmit`].
+    /// Returns the next event; `None` if there is none. There may be events
+    /// again after any call that takes the time, except [`Self::poll_transmit`].
     pub fn poll_event(&mut self) -> Option<(ConnId, Event)> {
         while let Some(slot) = self.agenda.first(Turn::Tell) {
             let id = self.slab.id(slot);

@@ -37,8 +37,8 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that expects position `next` first, the one after the SYN. Its buffer may grow
-    /// out of `budget`.
+    /// A receiver that expects position `next` first, the one after the SYN. A
+    /// buffer of the size `auto` takes the bytes by which it grows from `budget`.
     pub(crate) fn new(next: u64, config: &Config, shift: u8, sack: bool, budget: &Arc<BufferBudget>) -> Self {
         let buffer = config.receive_buffer.first().get();
         Receiver {
@@ -71,13 +71,14 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.next > fin)
     }
 
-    /// True if the size of the buffer follows the transfer.
+    /// True if the buffer has the size `auto`.
     #[inline]
     pub(crate) fn is_tuned(&self) -> bool {
         self.tuning.is_some()
     }
 
-    /// Counts the data of a segment after [`Self::on_data`]. `rtt`: age of the timestamp that it echoes.
+    /// Counts the data of a segment after [`Self::on_data`].
+    /// `rtt`: age of the timestamp that the segment echoes.
     pub(crate) fn count(&mut self, now: Instant, rtt: Option<Span>) {
         let highest = self.above.last().map_or(self.next, |range| range.end);
         if let Some(tuning) = &mut self.tuning {

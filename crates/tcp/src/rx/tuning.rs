@@ -1,4 +1,4 @@
-//! A receive buffer that follows the transfer.
+//! The size of a receive buffer with the option `auto`: it grows with the transfer.
 
 use crate::Config;
 use std::sync::Arc;
@@ -21,8 +21,9 @@ impl Tuning {
         Some(Box::new(Tuning { size, rtt: LeastRtt::default() }))
     }
 
-    /// Counts data that arrived. `rtt`: age of the timestamp that it echoes. `span`: distance from the next
-    /// byte to be read to the last one that arrived. It includes gaps, as the window does.
+    /// Counts data that arrived. `rtt`: age of the timestamp that the segment
+    /// of the data echoes. `span`: distance from the next byte to be read to
+    /// the last one that arrived. It includes gaps, as the window does.
     pub(super) fn arrived(&mut self, now: Instant, rtt: Option<Span>, span: u64) {
         if let Some(rtt) = rtt {
             self.rtt.sample(now, rtt);
@@ -35,7 +36,7 @@ impl Tuning {
         self.size.read(bytes);
     }
 
-    /// Returns the new size if the buffer grows. `srtt` is used without timestamps.
+    /// Returns the new size if the buffer grows. Without timestamps `srtt` is the round-trip time.
     pub(super) fn grown(&mut self, now: Instant, srtt: Option<Span>) -> Option<u64> {
         let rtt = self.rtt.get().or(srtt);
         self.size.grown(now, |_| rtt)

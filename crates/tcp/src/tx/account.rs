@@ -1,4 +1,5 @@
-//! Accounts for the sender's time: which limit applies, and for how long.
+//! Accounts for the sender's time: what holds the sender back (a
+//! `Limit`, such as cwnd or the application), and for how long.
 
 use super::Sender;
 use crate::sequence::ORIGIN;
@@ -6,7 +7,7 @@ use transport::Limit;
 use units::Instant;
 
 impl Sender {
-    /// Records the present limit, after the last segment that may be sent now.
+    /// Records what holds the sender back, after the last segment that may be sent now.
     pub(super) fn account(&mut self, now: Instant) {
         if self.end == ORIGIN + 1 {
             return; // the connection never had data

@@ -130,7 +130,8 @@ pub(crate) struct Negotiated {
 }
 
 impl Sender {
-    /// A sender before the handshake. Its buffer may grow out of `budget`.
+    /// A sender before the handshake. A buffer of the size
+    /// `auto` takes the bytes by which it grows from `budget`.
     pub(crate) fn new(config: &Arc<Config>, budget: &Arc<BufferBudget>) -> Self {
         let mut buffer = SendBuffer::new(config.send_buffer);
         buffer.join(budget);

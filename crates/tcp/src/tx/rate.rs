@@ -52,9 +52,9 @@ impl Sender {
         self.rate.as_ref().is_some_and(|rate| rate.pacer.ready_at().is_some_and(|at| at > now))
     }
 
-    /// Records that no more segments can be sent now. Sets the pacing timer if the pacer is the reason. If
-    /// the window has room, the sender is application-limited: by missing data, by the peer's window, or by
-    /// Nagle's rule.
+    /// Records that no more segments can be sent now. Sets the pacing timer if the pacer is
+    /// the reason. If cwnd has room, the rate samples are marked as application-limited,
+    /// also if the peer's receive window or Nagle's rule holds the sender back.
     pub(super) fn note_limit(&mut self, now: Instant) {
         let held = self.is_held(now);
         let room = self.fits(u64::from(self.smss), 0);

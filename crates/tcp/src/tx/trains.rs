@@ -7,7 +7,8 @@ use units::Instant;
 /// Number of segments that a train may have at any rate (`net.ipv4.tcp_min_tso_segs`).
 const LEAST: u64 = 2;
 
-/// A longer train lasts at most this fraction of a second at the pacing rate (`sk_pacing_shift` of 10).
+/// A train of more than [`LEAST`] segments lasts at most
+/// 1/1024 s at the pacing rate (`sk_pacing_shift` of 10).
 const PER_SECOND: f64 = 1024.0;
 
 impl Sender {

@@ -8,13 +8,13 @@ use units::{ByteCount, Instant};
 /// A recovery or timeout that may prove spurious.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
-    /// The window before it.
+    /// The window before the recovery or timeout.
     window: CongestionWindow,
-    /// SND.UNA at its beginning.
+    /// SND.UNA at the beginning of the recovery or timeout.
     una: u64,
-    /// Bytes declared lost before it, for rate samples.
+    /// Bytes declared lost before the recovery or timeout, for rate samples.
     lost: ByteCount,
-    /// Time of its first retransmission.
+    /// Time of the first retransmission of the recovery or timeout.
     resent: Option<Instant>,
 }
 

@@ -32,7 +32,7 @@ fn with_undo() -> Config {
     Config { undo: true, rack_tlp: false, ..Config::modern() }
 }
 
-/// Sends all that the window allows; the number of segments.
+/// Sends all that the window allows, and returns the number of segments.
 fn send(sender: &mut Sender, ms: u64) -> usize {
     std::iter::from_fn(|| sender.next(at(ms), SMSS as u32)).count()
 }
