@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub struct InterfaceAddress {
     /// The link.
     pub link: LinkId,
-    /// The network of the link.
+    /// Number of the network to which the link belongs: see [`LinkSpec`](crate::LinkSpec).
     pub net_id: u8,
     /// The IPv4 address: `10.net_id.x.y`, unless [set](crate::NetworkBuilder::set_address). The number x.y of
     /// the interface is unique in its network.

@@ -95,7 +95,7 @@ pub(crate) enum Detour {
     Drop(DropCause),
     /// The packet passes with a mark.
     Mark(Passage),
-    /// A server decides about the packet.
+    /// The discipline is a server: it gets the packet and decides later.
     Serve,
 }
 

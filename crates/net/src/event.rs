@@ -16,7 +16,7 @@ pub(crate) enum NetAction {
     Arrive(LinkDir),
     /// A packet that may arrive out of order (jitter, reordering, duplicates) reaches the far end.
     ArriveAlone(LinkDir, PacketId),
-    /// The transmitter of a link with a server is free for the next packet that waits.
+    /// The transmitter of a link whose discipline is a [`Server`](crate::Server) is free for the next packet.
     Transmit(LinkDir),
     Fail(LinkId),
     Repair(LinkId),

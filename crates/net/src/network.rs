@@ -136,8 +136,8 @@ impl Network {
         }
     }
 
-    /// The addresses of a node: of a host on all its links, in their order; of a NAT on its outside link. A
-    /// router has none.
+    /// The addresses of a node: of a host on all its links, in the order
+    /// of the links; of a NAT on its outside link. A router has none.
     pub fn addresses(&self, node: NodeId) -> &[InterfaceAddress] {
         match self.nodes[node.index()].host {
             Some(Host { first, end }) => &self.current[first..end],
@@ -189,8 +189,8 @@ impl Network {
         direction.or_else(|| outward().map(|nat| nat.outward)).map(LinkDir)
     }
 
-    /// The links that packets from address `src` of `node` to `dst` cross, in order. If the route is
-    /// incomplete, the list ends at its last link.
+    /// The links that packets from address `src` of `node` to `dst` cross, in order.
+    /// If the route is incomplete, the list ends with the last link of the route.
     pub fn way(&self, node: NodeId, src: IpAddr, dst: IpAddr) -> Vec<LinkDir> {
         let first = self
             .addresses
@@ -368,8 +368,8 @@ impl Network {
 
     /// Hash of all deliveries to hosts, and of all changes of links.
     ///
-    /// Of a delivery it covers the time, link, size, stored length, and the first 16 stored bytes in whole
-    /// words of 8 bytes.
+    /// For each delivery the hash covers the time, link, size, number of
+    /// stored bytes, and the first 16 stored bytes in whole words of 8 bytes.
     pub fn digest(&self) -> u64 {
         self.digest.value()
     }

@@ -78,7 +78,8 @@ pub struct Packet<'a> {
 
 /// A packet as it is stored, in one cache line.
 ///
-/// With many packets in the network, a packet is no longer in the cache when it arrives.
+/// With many packets in the network, an arriving packet is no
+/// longer in the CPU cache: one line is fetched, not several.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Stored {
@@ -88,8 +89,8 @@ pub(crate) struct Stored {
     pub protocol: Protocol,
     pub ecn: Ecn,
     pub corrupted: bool,
-    /// Number of links crossed, and the epoch of the channel when the packet left the queue. Set only for
-    /// packets that may arrive out of order.
+    /// Number of links crossed, and the number of failures of the channel (its epoch)
+    /// when the packet left the queue. Set only for packets that may arrive out of order.
     pub hops: u8,
     pub epoch: u16,
     /// Length of the head in bytes, or [`SPILLED`].

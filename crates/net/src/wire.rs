@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn losses_in_bursts_have_their_mean_and_their_length() {
         let bursts = LossBursts { to_bad: p(0.01), to_good: p(0.25), good: p(0.002), bad: p(0.8) };
-        // (0.25 * 0.002 + 0.01 * 0.8) / 0.26.
+        // By hand: (r good + p bad) / (p + r) = (0.25 * 0.002 + 0.01 * 0.8) / 0.26.
         assert!((bursts.mean() - 0.0326923).abs() < 1e-6);
         let mut wire = wire(Impairments { loss_bursts: Some(bursts), ..Impairments::default() });
         let number = 1_000_000;
@@ -118,8 +118,8 @@ mod tests {
         let share = |lost: usize, of: usize| lost as f64 / of as f64;
         let mean = share(lost.iter().filter(|lost| **lost).count(), number);
         assert!((mean / bursts.mean() - 1.0).abs() < 0.03, "{mean}");
-        // Nearly all losses occur in the bad state. It continues with probability 0.75, and then the next
-        // packet is lost with probability 0.8.
+        // Nearly all losses occur in the bad state. The bad state continues with
+        // probability 0.75, and then the next packet is lost with probability 0.8.
         let after_loss: Vec<bool> = lost.windows(2).filter(|two| two[0]).map(|two| two[1]).collect();
         let again = share(after_loss.iter().filter(|lost| **lost).count(), after_loss.len());
         assert!((again - 0.566).abs() < 0.02, "{again}");

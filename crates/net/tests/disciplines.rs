@@ -208,7 +208,8 @@ fn a_wrong_parameter_of_a_discipline_is_refused_with_its_link() {
     assert_eq!(error.to_string(), "the queue of the link a-b has a wrong `target`: expected more than 0 s");
 }
 
-/// Two hosts over two routers, with this queue and transmitter on all links.
+/// Sends `traffic` between two hosts over two routers, with this queue and
+/// transmitter on all links. Returns the arrivals, and the counters of the links.
 fn chain(
     queue: QueueSpec,
     transmitter: &TransmitterSpec,

@@ -1,4 +1,4 @@
-//! Whole IP packets, as devices of real hosts read and write them.
+//! Whole IP packets, as TUN devices of real hosts read and write them.
 
 use super::header::{Label, checksum, write_header};
 use crate::packet::{Packet, Protocol};

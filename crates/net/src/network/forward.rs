@@ -222,7 +222,7 @@ impl Network {
 
     /// Takes the first packet off the wire and schedules the next arrival.
     ///
-    /// `None` if the event is stale because of a failure.
+    /// `None` if the link has failed since the event was scheduled.
     #[inline]
     pub(super) fn first_arrival(
         &mut self,

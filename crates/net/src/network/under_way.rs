@@ -17,7 +17,7 @@ pub struct UnderWay<'a> {
 }
 
 impl Network {
-    /// The packets in one direction of a link, in the order in which they leave it.
+    /// The packets in one direction of a link, in the order in which they leave the link.
     ///
     /// Excluded are packets that wait in a [`Server`](crate::Server), and packets that may arrive out of
     /// order (jitter, reordering, duplicates).

@@ -112,7 +112,8 @@ pub(super) struct Control {
     first_above: Option<Instant>,
     /// Time of the next drop, while `dropping`.
     drop_next: Instant,
-    /// Packets dropped or marked in the dropping state. A new state may continue the count of the last one.
+    /// Packets dropped or marked in the dropping state. A
+    /// dropping state may continue the count of the previous one.
     count: u32,
     /// `count` when the dropping state began.
     last_count: u32,

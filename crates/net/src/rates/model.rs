@@ -35,10 +35,10 @@ named! {
         /// are exponentially distributed. The time scale is their mean, after which the autocorrelation is
         /// 1/e. Defaults: a coefficient of variation of 0.3, a time scale of 100 ms.
         Wifi = "wifi",
-        /// Like a link over satellites in a low orbit: constant in each slot, with uniformly distributed
-        /// values. A rate is zero in the first 200th of each slot. The time scale is the length of a slot;
-        /// apart from the pauses the autocorrelation falls linearly to 0 at that time. Defaults: a
-        /// coefficient of variation of 0.25, a time scale of 15 s.
+        /// Like a link over satellites in a low orbit: constant in each slot, with uniformly
+        /// distributed values. A rate is zero in the first 200th of each slot. The time scale is the
+        /// length of a slot; apart from the pauses the autocorrelation falls linearly and is 0 from the
+        /// length of a slot on. Defaults: a coefficient of variation of 0.25, a time scale of 15 s.
         Satellite = "satellite",
     }
 }
@@ -327,8 +327,9 @@ mod tests {
 
     #[test]
     fn an_lte_link_has_its_mean_variation_and_time_scale() {
-        // After a time scale the correlation of X is ln(1 + cv^2 / e) / ln(1 + cv^2) = 0.3943. After half a
-        // time scale it is the square root, 0.6279, and that of the rate (1.25^0.6279 - 1) / 0.25 = 0.602.
+        // X is the autoregressive process of [`Swings`]. After a time scale the correlation of X
+        // is ln(1 + cv^2 / e) / ln(1 + cv^2) = 0.3943. After half a time scale the correlation of
+        // X is the square root, 0.6279, and that of the rate (1.25^0.6279 - 1) / 0.25 = 0.602.
         check(model(RateModelKind::Lte), 0.602, 0.368);
         // A larger coefficient of variation gives rarer and higher peaks.
         let wild = RateModel { cv: 1.5, time_scale: Span::from_millis(200), ..model(RateModelKind::Lte) };

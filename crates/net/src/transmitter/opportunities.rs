@@ -1,4 +1,4 @@
-//! A transmitter whose bytes leave at the delivery opportunities of a trace.
+//! A transmitter whose bytes leave at the delivery opportunities of a Mahimahi trace.
 
 use super::Uneven;
 use crate::rates::{Opportunity, Trace};
