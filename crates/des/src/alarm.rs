@@ -1,6 +1,6 @@
 use units::Instant;
 
-/// The wake-up of one component.
+/// The wake-up of one component of a simulation: one event, whose time can be changed.
 ///
 /// A kernel cannot remove events, so a wake-up that moves leaves a stale event behind. The alarm recognises
 /// stale events and keeps their number small: only an earlier due time schedules another event at once. For a

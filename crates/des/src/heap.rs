@@ -68,7 +68,8 @@ impl<E: Copy> Heap<E> {
         }
     }
 
-    /// Moves entries from the free last place up to the place of `key`, and returns that free place.
+    /// Moves the free place from the end of the heap up to where `key`
+    /// belongs: the parents on the way move down. Returns the free place.
     #[inline]
     fn open_upwards(&mut self, key: u128) -> usize {
         let entries = self.entries.as_mut_slice();
@@ -84,7 +85,8 @@ impl<E: Copy> Heap<E> {
         free
     }
 
-    /// Moves entries from the free root down to the place of `key`, and returns that free place.
+    /// Moves the free place from the root down to where `key` belongs:
+    /// the least children on the way move up. Returns the free place.
     #[inline]
     fn open_downwards(&mut self, key: u128) -> usize {
         let entries = self.entries.as_mut_slice();

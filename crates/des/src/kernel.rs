@@ -21,12 +21,12 @@ use units::{Instant, Span};
 /// ```
 #[derive(Debug)]
 pub struct Kernel<E> {
-    /// Events before the horizon: always few.
+    /// Events before the horizon, at most eight.
     near: Near<E>,
     /// Events from the horizon on.
     far: Heap<E>,
     horizon: Instant,
-    /// Time by which the horizon moves.
+    /// Time from the first far event to the new horizon when the horizon moves.
     stride: Span,
     /// Number of events processed when the horizon last moved.
     processed_then: u64,
@@ -163,7 +163,8 @@ impl<E: Copy> Kernel<E> {
 
     /// Moves the horizon back if too many events are near: the later half becomes far. Returns the horizon.
     ///
-    /// All events at the new horizon are far, so they keep their order.
+    /// An event that is then scheduled at the horizon becomes far,
+    /// behind earlier events of this instant: the order stays.
     #[cold]
     fn draw_horizon_in(&mut self) -> Instant {
         for entry in self.near.spill() {

@@ -8,7 +8,7 @@ use units::Instant;
 /// No branch depends on times: the processor could not predict such a branch.
 #[derive(Debug)]
 pub(crate) struct Near<E> {
-    /// Nanoseconds after `base`; [`FREE`] at places without an event.
+    /// Time of the event at each place, in nanoseconds after `base`; [`FREE`] at places without an event.
     times: [u32; PLACES],
     /// Places in the order of their events, one byte each. Bytes after the last event are meaningless.
     order: u64,
