@@ -7,8 +7,8 @@ use transport::{OptionType, OptionValue, UnknownName, Word};
 
 /// The congestion control of an association: a built-in algorithm, or a controller that the program supplies.
 ///
-/// Scenarios name a built-in algorithm by its word. `Algorithm::Cubic.into()` and
-/// `ControlFactory::new(...).into()` make a choice in a program.
+/// Scenarios give the name of a built-in algorithm, such as `cubic`. In a program,
+/// `Algorithm::Cubic.into()` and `ControlFactory::new(...).into()` make a choice.
 #[derive(Clone, PartialEq)]
 pub enum ControlChoice {
     /// An algorithm of this crate.

@@ -33,9 +33,9 @@ pub trait CongestionControl: Send + Debug {
 
     /// Processes a loss on path `p`. The transport reports a fast retransmission once per recovery.
     ///
-    /// If one SACK reveals losses on several paths, the transport reports each with the same snapshot.
-    /// `flight` in `all` still includes the lost bytes. In TCP, repeated timeouts of a segment are reported
-    /// once (`rfc5681#section-3.1`).
+    /// If one SACK reveals losses on several paths, the transport reports each loss
+    /// with the same `all`, in which `flight` still includes the lost bytes. In TCP,
+    /// repeated timeouts of a segment are reported once (`rfc5681#section-3.1`).
     fn on_loss(
         &mut self,
         now: Instant,

@@ -27,7 +27,7 @@ impl Gauge {
     }
 }
 
-/// The latest values, up to a limit, and their minimum and maximum.
+/// The latest `most` values, with their minimum and maximum.
 #[derive(Debug)]
 pub(crate) struct Recent<T> {
     values: VecDeque<T>,

@@ -21,11 +21,11 @@ const LEAST_THRESHOLD: Span = Span::from_millis(4);
 const MOST_THRESHOLD: Span = Span::from_millis(16);
 /// Divisor of r in the threshold (MIN_RTT_DIVISOR).
 const DIVISOR: u64 = 8;
-/// RTT samples of a round that are needed before its least RTT is compared (N_RTT_SAMPLE).
+/// Number of RTT samples that a round needs before its least RTT is compared (N_RTT_SAMPLE).
 const SAMPLES: u32 = 8;
 /// Divisor of the growth in CSS (CSS_GROWTH_DIVISOR).
 const SLOWER: f64 = 4.0;
-/// Rounds of CSS before congestion avoidance begins (CSS_ROUNDS).
+/// Number of rounds of CSS before congestion avoidance begins (CSS_ROUNDS).
 const ROUNDS: u32 = 5;
 /// Segments by which one SACK may grow the window at most (L without pacing).
 const MOST_SEGMENTS: u64 = 8;
@@ -49,7 +49,7 @@ pub(crate) struct HyStart {
 struct Conservative {
     /// Least RTT of the round in which CSS began.
     baseline: Span,
-    /// Rounds that began since then.
+    /// Number of rounds that began since CSS began.
     rounds: u32,
 }
 

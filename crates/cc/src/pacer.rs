@@ -25,7 +25,7 @@ pub struct Pacer {
 /// Tokens in a byte: at 1 bit/s the bucket gains one token each nanosecond.
 const PER_BYTE: i128 = 8_000_000_000;
 
-/// Packets of one MTU that leave together.
+/// Number of packets of one MTU that leave together.
 const PAIR: u64 = 2;
 
 /// The bucket holds a pair and the bytes of this time, because a host's timer may be late by as much.

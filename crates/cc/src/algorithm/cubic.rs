@@ -36,7 +36,8 @@ options! {
         beta: f64 = 0.7, "a number from 0.1 to 0.99" if |b| (0.1..=0.99).contains(&b);
         /// How fast the window leaves its plateau, in segments/s³ (C).
         scale: f64 = 0.4, "a number from 0.001 to 1000" if |c| (0.001..=1000.0).contains(&c);
-        /// Fast convergence: a flow whose window shrinks from loss to loss lowers its plateau for new flows.
+        /// Fast convergence: if a loss comes below the plateau of the loss before, the
+        /// new plateau is lower than the window, which leaves bandwidth to new flows.
         fast_convergence: bool = true;
         /// Ends the initial slow start when the RTT rises (HyStart++, `rfc9406`); a SACK lets the window grow
         /// by up to 8 MTU in slow start.

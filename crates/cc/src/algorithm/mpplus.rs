@@ -99,7 +99,7 @@ struct MpPlus {
     groups: Vec<Group>,
 }
 
-/// The drains of one group of coupled paths.
+/// The drains (times with small windows, in which the queue empties) of one group of coupled paths.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     /// Number of drains begun.

@@ -56,7 +56,7 @@ struct Olia {
     paths: Vec<Acked>,
 }
 
-/// Bytes acknowledged on a path since its last losses.
+/// Bytes acknowledged on a path, counted from loss to loss.
 #[derive(Clone, Copy, Debug, Default)]
 struct Acked {
     /// Between the last two losses, l₁.

@@ -2,7 +2,7 @@
 
 use units::ByteCount;
 
-/// A round trip with losses multiplies a bound by at least this factor.
+/// Least factor by which a round trip with losses reduces a bound.
 const BETA: f64 = 0.7;
 
 /// The bounds of one path; initially unlimited.
@@ -17,7 +17,7 @@ pub(super) struct Bounds {
     latest: Latest,
     /// The current round trip had a loss.
     lossy: bool,
-    /// Acknowledgements of the current round trip that reported losses.
+    /// Number of acknowledgements in the current round trip that reported losses.
     pub(super) loss_events: u32,
     /// Bytes delivered at the beginning of the current round trip.
     began: ByteCount,

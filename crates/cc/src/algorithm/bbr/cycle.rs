@@ -61,7 +61,7 @@ impl Flow {
         false
     }
 
-    /// True if too large a part of the bytes in flight was lost.
+    /// True if more than the fraction `loss_threshold` of the bytes in flight was lost.
     pub(super) fn is_too_high(&self, sample: &RateSample) -> bool {
         sample.lost.as_f64() > sample.tx_in_flight.as_f64() * self.knobs.loss_threshold
     }

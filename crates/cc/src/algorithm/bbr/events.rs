@@ -9,7 +9,7 @@ use crate::RateSample;
 /// Number of acknowledgements with losses in one round trip that ends Startup.
 const STARTUP_LOSSES: u32 = 6;
 
-/// Round trips after which Drain ends even if the queue has not drained.
+/// Number of round trips after which Drain ends even if the queue has not drained.
 const DRAIN_ROUNDS: u64 = 3;
 
 impl Flow {

@@ -73,7 +73,7 @@ impl MinRtt {
     }
 }
 
-/// Round trips for which the aggregation is kept.
+/// Number of round trips of which the largest excess is kept.
 const AGGREGATION_ROUNDS: usize = 10;
 
 /// Bytes acknowledged in excess of the bandwidth. The cause is a link or a receiver that delays

@@ -133,7 +133,7 @@ pub(super) struct Cycle {
     pub(super) too_high: bool,
     /// The last probe ended early, at the long-term bound.
     pub(super) cautious: bool,
-    /// Round trips of UP in which the long-term bound grew.
+    /// Number of round trips of UP in which the long-term bound grew.
     pub(super) up_rounds: u32,
     /// Bytes acknowledged since the long-term bound last grew.
     pub(super) up_acked: ByteCount,

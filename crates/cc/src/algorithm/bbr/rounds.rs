@@ -29,7 +29,7 @@ impl Rounds {
     }
 }
 
-/// Round trips without growth after which the path is full.
+/// Number of round trips without growth after which the path counts as full.
 const FULL_ROUNDS: u32 = 3;
 
 /// Factor by which the delivery rate must rise in a round trip to count as growing.
