@@ -41,15 +41,15 @@ options! {
         window_scale: bool = true;
         /// Explicit congestion notification (`rfc3168#section-6.1`), if the peer has it too.
         ecn: bool = false;
-        /// The SACK option (`rfc2018`) for the variant `sack`, if the peer has it too; otherwise that variant
-        /// is `newreno`. The other variants never ask for it.
+        /// The SACK option (`rfc2018`) for the variant `sack`, if the peer has it too; otherwise
+        /// the variant `sack` behaves as `newreno`. The other variants never offer the option.
         sack: bool = true;
         /// Reports segments that arrived twice (`rfc2883`).
         dsack: bool = true;
         /// Proportional rate reduction (`rfc6937`) in recovery, for the variant `sack`.
         prr: bool = true;
-        /// RACK detects losses by time, and tail loss probes those of the last segments (`rfc8985`), for the
-        /// variant `sack`.
+        /// RACK detects losses by time, and tail loss probes detect losses
+        /// of the last segments (`rfc8985`). For the variant `sack`.
         rack_tlp: bool = true;
         /// Restores the window after a recovery or timeout that was spurious: the acknowledgement echoes the
         /// timestamp of the original segment (`rfc3522`). Needs `timestamps`.
@@ -60,8 +60,8 @@ options! {
         /// sent and not acknowledged, within the budget of the endpoint.
         send_buffer: BufferSize = BufferSize::fixed(1 << 20), "at least `mss`, or auto"
             if |size, all| size.first().get() >= all.mss.into();
-        /// Receive buffer, advertised as the window. `auto`: twice what was read and what waited in the last
-        /// round-trip time, within the budget of the endpoint.
+        /// Receive buffer, advertised as the window. `auto`: twice the sum of the bytes that the user read and
+        /// the most bytes that waited in the last round-trip time, within the budget of the endpoint.
         receive_buffer: BufferSize = BufferSize::fixed(6 << 20),
             "at least `mss`, at most 65535 bytes, or 1073725440 with `window_scale`, or auto with `window_scale`"
             if |size, all| size.first().get() >= all.mss.into() && size.most().get() <= all.most_window();

@@ -91,8 +91,8 @@ fn out_of_order_segment_is_acknowledged_immediately() {
     assert_eq!(acks, [(1, 1, 10), (1, 1, 10), (1, 1, 10), (4001, 0, 15)]);
 }
 
-/// The receiver does not read: the sender stops at the window, probes, and goes on when the window opens
-/// (`rfc9293#section-3.8.6.1`).
+/// The receiver does not read: the sender stops at the edge of the receive
+/// window, probes, and goes on when the window opens (`rfc9293#section-3.8.6.1`).
 #[test]
 fn zero_window_is_probed_until_it_opens() {
     let config = Config { receive_buffer: ByteCount::new(8000).into(), ..config() };

@@ -1,7 +1,7 @@
 //! One to four losses in one window, as in Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and
 //! SACK TCP", CCR 1996. The link has 0.8 Mbit/s and 100 ms, a segment has 1000 bytes, and each segment is
-//! acknowledged. Of a window of 15 segments (numbers 14 to 28), segment 14 is lost, then also 28, then also
-//! 26, then also 24.
+//! acknowledged. Of a window of 15 segments (numbers 14 to 28), these
+//! are lost: 14; 14 and 28; 14, 26 and 28; or 14, 24, 26 and 28.
 
 use anabranch_tcp::{Config, DelayedAck, Payload, Variant};
 use testkit::{Fate, Side, TcpPair};

@@ -45,7 +45,7 @@ impl Connection {
         connection
     }
 
-    /// Records that the SYN ACK was a SYN cookie. It is not retransmitted, and its send time is unknown.
+    /// Records that the SYN ACK was a SYN cookie, which is not retransmitted and whose send time is unknown.
     pub(crate) fn already_answered(&mut self) {
         self.syn_due = false;
         self.syn_at = None;

@@ -21,7 +21,7 @@ pub(super) struct Cookies {
     until: Instant,
 }
 
-/// A cookie is valid in the period in which it was sent, and in the next.
+/// A cookie is valid in the period in which it was sent, and in the next period.
 const PERIOD: Span = Span::from_secs(64);
 
 /// MSS values that a cookie can encode; the largest one up to the peer's MSS is used. The first is for the

@@ -136,8 +136,8 @@ impl Endpoint {
         Ok(self.slab.id(slot))
     }
 
-    /// Makes room for a connection of the user, or of a peer that proved its address; false if there is none.
-    /// If necessary, drops the oldest half-open connection (`rfc4987#section-3.4`).
+    /// Makes room for a connection of the user, or of a peer that proved its address; false if there
+    /// is no room. If necessary, drops the oldest half-open connection (`rfc4987#section-3.4`).
     fn make_room(&mut self) -> bool {
         if !self.slab.has_room()
             && let Some(oldest) = self.slab.oldest_half_open()

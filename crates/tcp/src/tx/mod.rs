@@ -62,8 +62,8 @@ pub(crate) struct Sender {
     recovery: Option<Recovery>,
     undo: Option<Undo>,
     dup_acks: u32,
-    /// Position up to which a loss was answered (`rfc6582#section-3.2`, recover): duplicate acknowledgements
-    /// below it begin no recovery.
+    /// Position up to which the sender has reacted to a loss (`rfc6582#section-3.2`,
+    /// recover): duplicate acknowledgements below it begin no recovery.
     recover: u64,
     rack: Option<Rack>,
     /// Present only if the congestion control paces the connection.

@@ -16,7 +16,7 @@ pub(super) struct Rack {
     /// Highest position delivered (RACK.fack).
     highest: u64,
     reordering: bool,
-    /// Factor of the reordering window, and recoveries until it is reset to one.
+    /// Factor of the reordering window, and number of recoveries until the factor is reset to one.
     multiplier: u32,
     persist: u32,
     /// Position at which the multiplier may grow again, once per round trip.
@@ -32,7 +32,7 @@ pub(super) struct TailLossProbe {
     pub(super) again: bool,
 }
 
-/// Recoveries for which a larger reordering window is kept (`rfc8985#section-6.2`).
+/// Number of recoveries for which a larger reordering window is kept (`rfc8985#section-6.2`).
 const PERSIST: u32 = 16;
 
 /// Longest delay of an acknowledgement that a peer may use (`rfc8985#section-7.2`).

@@ -35,8 +35,8 @@ impl Sender {
         }
     }
 
-    /// Undoes the recovery or timeout if the first acknowledgement after it echoes a time before its first
-    /// retransmission: the original segment has arrived (`rfc3522#section-3.2`).
+    /// Undoes the recovery or timeout if the next acknowledgement of new data echoes a time
+    /// before the first retransmission: the original segment has arrived (`rfc3522#section-3.2`).
     pub(super) fn check_undo(&mut self, now: Instant, ack: &Ack) {
         let Some(Undo { window, una, lost, resent: Some(resent) }) = self.undo else { return };
         if ack.to <= una {
