@@ -14,9 +14,9 @@ use units::{ByteCount, Instant, Span};
 /// One direction of a link at run time: queue, transmitter and wire.
 ///
 /// If the discipline of the queue is an [`Admission`], the start of transmission and the arrival of a packet
-/// are computed when the packet is offered: its transmission starts after all earlier transmissions. So the
-/// end of a transmission needs no event; the only event is the arrival. A discipline that is a
-/// [`Server`](crate::Server) has a [`Line`].
+/// are computed when the packet reaches the queue: its transmission starts after all earlier transmissions.
+/// So the end of a transmission needs no event; the only event is the arrival. If the discipline is a
+/// [`Server`](crate::Server), a [`Line`] has the server and the times at which the link asks it.
 #[derive(Debug)]
 // The fields that each packet needs come first, in as few cache lines as possible: on a network with many
 // links, few of their fields are in the cache.
@@ -56,7 +56,7 @@ pub(crate) struct Taps {
     pub receiver: Option<Tap>,
 }
 
-/// The part of the delay that differs between packets. It does not change their order.
+/// The part of the delay that differs between packets; the packets stay in order.
 #[derive(Debug)]
 pub(crate) enum Lateness {
     /// The propagation delay is constant, and the node at the far end has no processing time.
@@ -210,7 +210,7 @@ impl Channel {
         }
     }
 
-    /// The line of a channel whose discipline is a server; otherwise `None`.
+    /// The server of the queue with its times; `None` if the discipline is an [`Admission`].
     pub fn line(&mut self) -> Option<&mut Line> {
         match &mut self.queue {
             Kind::Server(line) => Some(line),

@@ -80,7 +80,7 @@ pub struct Delivered {
     pub packet: PacketId,
 }
 
-/// A packet that has arrived at the queue of a watched link, even if it is dropped there.
+/// A packet that has arrived at a queue under [`Network::watch`], even if it is dropped there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// Time of arrival.

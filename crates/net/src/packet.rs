@@ -38,8 +38,8 @@ impl PacketId {
     }
 }
 
-/// Header fields and number of zeros of a packet to send. Its other bytes are an argument of
-/// [`Network::send`](crate::Network::send).
+/// Header fields and number of zeros of a packet to send. The bytes before
+/// the zeros are an argument of [`Network::send`](crate::Network::send).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing {
     /// Source address: an address of the host that sends the packet.
@@ -65,7 +65,7 @@ pub struct Packet<'a> {
     pub protocol: Protocol,
     /// ECN field of the IP header.
     pub ecn: Ecn,
-    /// Time at which its sender passed the packet to the network.
+    /// Time at which the sender passed the packet to the network.
     pub sent_at: Instant,
     /// The stored bytes of the IP payload.
     pub head: &'a [u8],

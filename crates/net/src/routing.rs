@@ -87,7 +87,7 @@ impl Routes {
     }
 }
 
-/// The other end of `edge` seen from `node`, and the direction that leads from there to `node`.
+/// The other end of `edge` seen from `node`, and the direction from that end to `node`.
 fn end_of(edge: &Edge, link: u32, node: u32) -> (u32, u32) {
     if edge.b == node { (edge.a, link * 2) } else { (edge.b, link * 2 + 1) }
 }

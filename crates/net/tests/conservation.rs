@@ -138,7 +138,8 @@ fn impairments() -> impl Strategy<Value = Impairments> {
     })
 }
 
-/// Plays `steps` and then runs until nothing is left; `check` sees the plant after each step.
+/// Plays `steps` on the network under test and then runs until
+/// nothing is left; `check` sees the network after each step.
 fn play(plant: &mut Plant, steps: &[Step], check: impl Fn(&Plant)) -> Vec<Arrived> {
     let mut arrived = Vec::new();
     let mut horizon = 0;

@@ -37,7 +37,8 @@ impl Network {
         }
     }
 
-    /// Starts the next transmission of a link whose transmitter is free, unless the event is stale.
+    /// Starts the next transmission of a link whose transmitter is
+    /// free. An event that another event has replaced has no effect.
     pub(super) fn free(&mut self, schedule: &mut impl Schedule, direction: LinkDir) {
         let now = schedule.now();
         if !self.channels[direction.index()].line().is_some_and(|line| line.fire(now)) {

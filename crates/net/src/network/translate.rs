@@ -54,7 +54,8 @@ impl Network {
         }
     }
 
-    /// Translates a packet that has arrived at a NAT. Returns the next direction; `None` if it is dropped.
+    /// Translates a packet that has arrived at a NAT. Returns
+    /// the next direction; `None` if the NAT drops the packet.
     fn translate(
         &mut self,
         now: Instant,

@@ -9,11 +9,11 @@ use units::{ByteCount, Instant};
 /// queues send equal numbers of bytes in turn; flows that send little go first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FqCodelSpec {
-    /// CoDel of each queue. Its limit applies to the packets of all queues together.
+    /// CoDel of each queue; `limit` is the maximum number of packets in all queues together.
     pub codel: CodelSpec,
     /// Number of queues; a hash assigns flows to queues.
     pub flows: u32,
-    /// Bytes that a queue may send in one turn.
+    /// Bytes that a queue may send before the next queue sends.
     pub quantum: ByteCount,
 }
 
@@ -55,7 +55,7 @@ enum List {
 struct Flow {
     queue: Waiting,
     control: Control,
-    /// Bytes that the queue may still send in this turn.
+    /// Bytes that this queue may still send before the next queue sends.
     credit: i64,
     list: List,
 }

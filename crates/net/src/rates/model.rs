@@ -30,10 +30,10 @@ named! {
         /// every hundredth of the time scale. After the time scale the autocorrelation is 1/e. Defaults: a
         /// coefficient of variation of 0.5, a time scale of 1 s.
         Lte = "lte",
-        /// Like a wireless network whose stations share the time on the air: the value jumps to one of eight
-        /// equidistant levels, the highest value and multiples of an eighth of it. Intervals between jumps
-        /// are exponentially distributed. The time scale is their mean, after which the autocorrelation is
-        /// 1/e. Defaults: a coefficient of variation of 0.3, a time scale of 100 ms.
+        /// Like a wireless network whose stations share the time on the air: the value jumps between
+        /// eight levels, k/8 of the highest value for k from 1 to 8. Intervals between jumps are
+        /// exponentially distributed. The time scale is the mean interval, after which the
+        /// autocorrelation is 1/e. Defaults: a coefficient of variation of 0.3, a time scale of 100 ms.
         Wifi = "wifi",
         /// Like a link over satellites in a low orbit: constant in each slot, with uniformly
         /// distributed values. A rate is zero in the first 200th of each slot. The time scale is the
