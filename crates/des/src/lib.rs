@@ -1,8 +1,8 @@
 //! Discrete-event simulation: event kernel, alarms, named random streams and digests.
 //!
-//! A [`Kernel`] runs events in order, an [`Alarm`] is the single wake-up of a component, [`Streams`] give
-//! each component its own random draws, and equal [`Digest`]s show that two runs are equal. The crate reads
-//! no clock, global or property of the machine: the same seed gives the same run everywhere.
+//! A [`Kernel`] runs events in order, an [`Alarm`] is the single wake-up of a component, [`Streams`]
+//! give each component its own random numbers, and equal [`Digest`]s show that two runs are equal. The
+//! crate reads no clock, global or property of the machine: the same seed gives the same run everywhere.
 #![forbid(unsafe_code)]
 
 mod alarm;

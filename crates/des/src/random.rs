@@ -2,10 +2,10 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 use units::{Probability, Span};
 
-/// A stream of random draws (PCG XSL-RR 128/64).
+/// A stream of random numbers (PCG XSL-RR 128/64).
 ///
-/// The distributions are written here, and logarithms and roots come from `libm`, so that a stream gives the
-/// same draws on each machine and after each upgrade.
+/// The distributions are written here, and logarithms and roots come from `libm`,
+/// so that a stream gives the same numbers on each machine and after each upgrade.
 #[derive(Clone, Debug)]
 pub struct Random {
     generator: Pcg64,
@@ -89,7 +89,7 @@ impl Random {
         }
     }
 
-    /// Returns true with probability `p`. Probabilities 0 and 1 use no draw.
+    /// Returns true with probability `p`. Probabilities 0 and 1 take no number from the stream.
     #[inline]
     pub fn bernoulli(&mut self, p: Probability) -> bool {
         !p.is_zero() && self.draw(p)

@@ -1,9 +1,9 @@
 use crate::{Digest, Random};
 
-/// The random streams of a run: each component draws from the stream of its name.
+/// The random streams of a run: each component takes its random numbers from the stream of its name.
 ///
-/// A stream depends only on the root seed, the replica and the name. So another component, or another order
-/// of creation, does not change the draws of existing components.
+/// A stream depends only on the root seed, the replica and the name. So another component,
+/// or another order of creation, does not change the random numbers of existing components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Streams {
     seed: u64,
