@@ -137,7 +137,7 @@ pub trait CongestionControl: Send + Debug {
         window.ssthresh
     }
 
-    /// `partial_bytes_acked` of path `p`, for traces; zero for controllers without this counter.
+    /// `partial_bytes_acked` of path `p`, for logs; zero for controllers without this counter.
     fn partial_bytes_acked(&self, p: usize) -> ByteCount {
         let _ = p;
         ByteCount::ZERO

@@ -142,7 +142,7 @@ impl Progress {
         }
     }
 
-    /// Processes a loss or a mark: the path cannot carry what was saved.
+    /// Processes a loss or a mark: the path cannot carry the saved cwnd.
     fn lost(
         &mut self,
         now: Instant,

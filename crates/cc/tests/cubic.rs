@@ -59,7 +59,8 @@ fn cubic_ack_adds_its_part_of_the_distance_to_the_target() {
     assert_eq!(bench.cwnd(0), 70 * SMSS + 11, "Reno's 0.529/70 of a segment, as cubic stands still");
     bench.now = at(1.0);
     let before = bench.cwnd(0);
-    // 0.4 (1 - 4.2172)³ + 100 = 86.68: (86.68 - 70.008)/70.008 of a segment.
+    // The target w(1) is 0.4 (1 - 4.2172)³ + 100 = 86.68: the
+    // window grows by (86.68 - 70.008)/70.008 of a segment.
     bench.full_ack(0, SMSS);
     let step = (bench.cwnd(0) - before) as f64 / SMSS as f64;
     assert!((step - 0.2382).abs() < 0.001, "{step}");
@@ -119,7 +120,7 @@ fn cubic_plateau_after_a_timeout_is_the_window_at_congestion_avoidance() {
     bench = bench.put(0, 70 * SMSS, 70 * SMSS);
     window_at(&mut bench, 10.0);
     let reached = window_at(&mut bench, 13.0);
-    // w(3) = 0.4 · 27 + 70.
+    // 3 s after congestion avoidance began, w(3) = 0.4 · 3³ + 70.
     assert!((reached - 80.8).abs() < 0.01, "{reached}");
 }
 
@@ -145,7 +146,7 @@ fn cubic_over_sctp_grows_once_a_window() {
     bench.now = at(1.0);
     let before = bench.cwnd(0);
     bench.full_ack(0, before);
-    // K = cbrt(30/0.4) = 4.217 s: 0.4 (1 - 4.217)³ + 100 = 86.68.
+    // K = cbrt(30/0.4) = 4.217 s, so that w(1) = 0.4 (1 - 4.217)³ + 100 = 86.68.
     let reached = bench.cwnd(0) as f64 / M as f64;
     assert!((reached - 86.68).abs() < 0.01, "{reached}");
 }

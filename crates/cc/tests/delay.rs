@@ -163,7 +163,7 @@ fn fast_sets_the_window_by_equation_1() {
 
 #[test]
 fn fast_with_alpha_outside_adds_all_of_alpha() {
-    // 0.5 · 100 + 0.5 · 0.1/0.11 · 100 + 20.
+    // With α outside: 0.5 · 100 + 0.5 · 0.1/0.11 · 100 + 20.
     close(fast_update(fast(FastKnobs { alpha_inside: false, ..alpha(20.0) })), 115.4545);
 }
 
@@ -171,7 +171,7 @@ fn fast_with_alpha_outside_adds_all_of_alpha() {
 fn fast_at_most_doubles_and_obeys_base_rtt() {
     close(fast_update(fast(alpha(5000.0))), 200.0);
     let base_rtt = Some(Span::from_millis(55));
-    // 50 + 0.5 (0.5 · 100 + 20) = 85.
+    // b/r = 55 ms/110 ms = 0.5: 50 + 0.5 (0.5 · 100 + 20) = 85.
     close(fast_update(fast(FastKnobs { base_rtt, ..alpha(20.0) })), 85.0);
 }
 
@@ -285,7 +285,8 @@ fn ledbat_window_follows_the_distance_to_the_target() {
 fn ledbat_keeps_fractions_of_a_byte() {
     let mut bench = ledbat(1_452_000);
     for _ in 0..100 {
-        // 0.9 · 1 · 1452/1452000 bytes: less than a thousandth of a byte each.
+        // Each SACK adds GAIN (1 - q/T) a M/c = 0.9 · 1 ·
+        // 1452/1452000 bytes, less than a thousandth of a byte.
         ack(&mut bench, 0, 1, 1, owd(20));
     }
     assert_eq!(bench.cwnd(0), 1_452_000);

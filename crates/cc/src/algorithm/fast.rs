@@ -35,7 +35,7 @@ options! {
     /// [`Algorithm::FastWeighted`](crate::Algorithm::FastWeighted).
     #[derive(Copy)]
     pub struct FastKnobs in "fast" {
-        /// Packets kept in queues (α): by each path, or by all paths of `fast-weighted` together.
+        /// Number of packets kept in queues (α): by each path, or by all paths of `fast-weighted` together.
         alpha: f64 = 200.0, "a number from 1 to 1000000" if |a| (1.0..=1e6).contains(&a);
         /// Weight of the new window (γ).
         gamma: f64 = 0.5, "a number above 0, at most 1" if |g| g > 0.0 && g <= 1.0;

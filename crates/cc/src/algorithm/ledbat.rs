@@ -33,7 +33,7 @@ options! {
             if |t| (Span::from_millis(1)..=Span::from_secs(10)).contains(&t);
         /// How fast the window follows the delay (GAIN); the RFC allows at most 1.
         gain: f64 = 1.0, "a number from 0.001 to 100" if |g| (0.001..=100.0).contains(&g);
-        /// Segments by which the window may exceed the flight size (ALLOWED_INCREASE).
+        /// Number of segments by which the window may exceed the flight size (ALLOWED_INCREASE).
         allowed_increase: f64 = 1.0, "a number from 1 to 1000" if |a| (1.0..=1000.0).contains(&a);
         /// Minutes of the base delay history, the current one included (BASE_HISTORY).
         base_history: u32 = 10, "at least 1, at most 1000" if |n| (1..=1000).contains(&n);

@@ -30,7 +30,7 @@ options! {
     /// Options of [`Algorithm::WVegas`](crate::Algorithm::WVegas).
     #[derive(Copy)]
     pub struct WVegasKnobs in "wvegas" {
-        /// Packets that all paths together keep in queues.
+        /// Number of packets that all paths together keep in queues.
         total_alpha: f64 = 10.0, "a number from 1 to 100000" if |a| (1.0..=100_000.0).contains(&a);
     }
 }

@@ -174,7 +174,7 @@ pub struct Pipe {
     events: BinaryHeap<Reverse<(Instant, u64, Event)>>,
     count: u64,
     random: u64,
-    /// Bytes that waited when a packet arrived.
+    /// Time at which each packet arrived, and the bytes that waited then.
     pub queue: Vec<(Instant, u64)>,
 }
 
