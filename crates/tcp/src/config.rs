@@ -60,8 +60,8 @@ options! {
         /// sent and not acknowledged, within the budget of the endpoint.
         send_buffer: BufferSize = BufferSize::fixed(1 << 20), "at least `mss`, or auto"
             if |size, all| size.first().get() >= all.mss.into();
-        /// Receive buffer, advertised as the window. `auto`: twice the sum of the bytes that the user read and
-        /// the most bytes that waited in the last round-trip time, within the budget of the endpoint.
+        /// Receive buffer, advertised as the window. `auto`: twice the sum of the bytes that the user read
+        /// and the most bytes that waited in the last round-trip time, within the budget of the endpoint.
         receive_buffer: BufferSize = BufferSize::fixed(6 << 20),
             "at least `mss`, at most 65535 bytes, or 1073725440 with `window_scale`, or auto with `window_scale`"
             if |size, all| size.first().get() >= all.mss.into() && size.most().get() <= all.most_window();

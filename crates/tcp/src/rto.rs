@@ -106,7 +106,7 @@ mod tests {
         for _ in 0..200 {
             rto.sample(Span::from_millis(700));
         }
-        // 700 + 500 ms, rounded up to whole ticks.
+        // SRTT + G = 700 + 500 ms, rounded up to whole ticks of 500 ms.
         assert_eq!(rto.current(), Span::from_millis(1500));
     }
 

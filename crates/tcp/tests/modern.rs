@@ -124,7 +124,7 @@ fn rack_distinguishes_reordering_from_loss() {
         let mut n = 0;
         pair.on_wire(move |sent| {
             n += u32::from(sent.len > 0);
-            // The segment is late by a fifth of the RTT (ten segments), less than a quarter of the RTT.
+            // The segment is late by a fifth of the RTT (ten segments); RACK waits for a quarter of the RTT.
             if sent.len > 0 && n % 100 == 50 { Fate::Late(Span::from_millis(4)) } else { Fate::Arrives }
         });
         pair.send(Side::Client, Payload::Filler(4000 * MSS as u32));

@@ -127,7 +127,8 @@ fn within_the_band_of_its_own_timeouts(variant: Variant, b: u32) {
     check(variant, b, |found| formula_with(found.timeouts, found.loss, f64::from(b)));
 }
 
-/// Hand-worked: p = 0.01, b = 2: 0.1 sqrt(0.04/3) + 3 sqrt(0.0075) 0.01 1.0032 = 0.011547 + 0.0026064.
+/// By hand, 1/B for RTT 0.1 s, T0 1 s, p = 0.01, b = 2: 0.1
+/// sqrt(0.04/3) + 3 sqrt(0.0075) 0.01 1.0032 = 0.011547 + 0.0026064.
 #[test]
 fn padhye_formula_matches_a_hand_worked_value() {
     assert!((formula(0.01, 2.0) - 1.0 / 0.014_153_4).abs() < 0.01);

@@ -96,7 +96,7 @@ impl Options {
                 bytes = rest;
                 continue;
             }
-            // rfc9293#section-3.2, MUST-7: a length may have any value.
+            // rfc9293#section-3.2, MUST-7: the length of a received option may be impossible.
             let length = usize::from(*rest.first().ok_or(SegmentError::Option)?);
             if length < 2 || length > bytes.len() {
                 return Err(SegmentError::Option);
