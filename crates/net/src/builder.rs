@@ -43,7 +43,7 @@ pub enum ConfigError {
     Channel {
         /// The name of the link.
         link: String,
-        /// The key in scenario files of the transmitter, policer, queue, shaper or wire.
+        /// The part as scenario files name it, such as `rate`, `delay`, `queue` or `loss`.
         part: &'static str,
         /// The wrong parameter, and its valid values.
         fault: SpecFault,

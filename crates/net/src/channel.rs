@@ -88,7 +88,7 @@ pub(crate) struct Passage {
     pub arrival: Instant,
 }
 
-/// What happens to an offered packet that does not pass unchanged.
+/// What happens to a packet that reaches the queue and does not pass unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Detour {
     /// The packet is dropped.

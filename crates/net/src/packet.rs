@@ -100,12 +100,12 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Length of an IP header that is not among the stored bytes; otherwise zero.
+    /// Length of the IP header if it is not among the stored bytes; otherwise zero.
     pub fn header_outside(&self) -> u32 {
         if self.protocol == Protocol::Opaque { 0 } else { self.dst.header_len() }
     }
 
-    /// Length of an IP header without options that is among the stored bytes; otherwise zero.
+    /// Length of the IP header, without options, if it is among the stored bytes; otherwise zero.
     pub fn header_inside(&self) -> u32 {
         self.dst.header_len() - self.header_outside()
     }

@@ -66,7 +66,7 @@ pub(crate) struct Transmitter {
     pace: Pace,
     /// End of the last transmission.
     busy_until: Instant,
-    /// The remainder that [`Pace::serialise`] carries into the next packet.
+    /// The remainder below a nanosecond of the last transmission, for [`Pace::serialise`].
     carry: u64,
     uneven: Option<Box<dyn Uneven>>,
 }
