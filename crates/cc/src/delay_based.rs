@@ -69,7 +69,7 @@ pub struct DelayBased<P> {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
-    /// Fraction of a byte of the window.
+    /// The part of the window below a whole byte.
     fraction: Fraction,
     idle: IdleState,
 }

@@ -19,11 +19,11 @@ use crate::PathAck;
 
 const LEAST_THRESHOLD: Span = Span::from_millis(4);
 const MOST_THRESHOLD: Span = Span::from_millis(16);
-/// Divisor of r in the threshold (MIN_RTT_DIVISOR).
+/// Divisor of the least RTT r in the threshold η (MIN_RTT_DIVISOR).
 const DIVISOR: u64 = 8;
 /// Number of RTT samples that a round needs before its least RTT is compared (N_RTT_SAMPLE).
 const SAMPLES: u32 = 8;
-/// Divisor of the growth in CSS (CSS_GROWTH_DIVISOR).
+/// Divisor of the growth in conservative slow start (CSS_GROWTH_DIVISOR).
 const SLOWER: f64 = 4.0;
 /// Number of rounds of CSS before congestion avoidance begins (CSS_ROUNDS).
 const ROUNDS: u32 = 5;

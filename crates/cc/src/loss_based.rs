@@ -24,12 +24,12 @@ pub struct LossBased<P> {
     setup: Setup,
 }
 
-/// State of the mechanism for one path.
+/// State of window growth for one path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     /// Bytes acknowledged towards the next step of congestion avoidance.
     partial_bytes_acked: ByteCount,
-    /// Fraction of a byte of TCP's window.
+    /// The part of TCP's window below a whole byte.
     fraction: Fraction,
     idle: IdleState,
 }

@@ -8,7 +8,7 @@ named! {
         Startup = "startup",
         /// The queue of Startup drains.
         Drain = "drain",
-        /// The queue of the last probe drains.
+        /// The queue that the last bandwidth probe built drains.
         Down = "down",
         /// The rate equals the measured bandwidth.
         Cruise = "cruise",

@@ -37,7 +37,7 @@ pub(crate) fn share(own: usize, paths: impl Iterator<Item = (usize, f64)> + Clon
     paths.clone().find(|&(path, _)| path == own).map_or(1.0, |(_, y)| least_part(y, paths))
 }
 
-/// The smallest ρ of the paths that carry `y` or more.
+/// The smallest ρ_k (file header) of the paths with a rate of at least `y`.
 fn least_part(y: f64, paths: impl Iterator<Item = (usize, f64)> + Clone) -> f64 {
     let up_to = |most: f64| paths.clone().map(|(_, z)| z).filter(move |&z| z <= most).sum::<f64>();
     let larger = paths.clone().filter(|&(_, z)| z >= y && z > 0.0);
@@ -99,19 +99,20 @@ mod tests {
         assert_shares(&[7.0, 7.0, 7.0, 7.0], &[0.25, 0.25, 0.25, 0.25]);
     }
 
-    // ρ = 1, 3/4: both paths have the share 3/4, and carry 0.75 + 2.25 = 3.
+    // ρ_1 = 1, ρ_2 = 3/4 (file header): both paths have the share 3/4, and carry 0.75 + 2.25 = 3.
     #[test]
     fn two_unequal_paths_have_the_part_of_the_larger_one() {
         assert_shares(&[3.0, 1.0], &[0.75, 0.75]);
     }
 
-    // ρ = 1, 1/2, 8/10: the slow paths have 1/2 each and carry 1 together; the fast path has 1 - 1/8.
+    // ρ_1 = 1, ρ_2 = 1/2, ρ_3 = 8/10 (file header): the slow paths
+    // have 1/2 each and carry 1 together; the fast path has 1 - 1/8.
     #[test]
     fn slow_paths_divide_what_one_of_them_carries_and_the_fast_one_has_the_rest() {
         assert_shares(&[1.0, 8.0, 1.0], &[0.5, 0.875, 0.5]);
     }
 
-    // ρ = 1, 2/3, 3/6: all paths have the share 1/2, and carry 0.5 + 1 + 1.5 = 3.
+    // ρ_1 = 1, ρ_2 = 2/3, ρ_3 = 3/6 (file header): all paths have the share 1/2, and carry 0.5 + 1 + 1.5 = 3.
     #[test]
     fn similar_paths_all_have_the_part_of_the_largest() {
         assert_shares(&[1.0, 2.0, 3.0], &[0.5, 0.5, 0.5]);

@@ -33,7 +33,8 @@ fn delays(bench: &mut Bench, p: usize, rtt: u64) {
     bench.paths[p].in_recovery = false;
 }
 
-/// Paths in congestion avoidance. Each has a window of 20 segments and a base RTT of 20 ms, hence G = 1/6.
+/// Paths in congestion avoidance. Each has a window of 20
+/// segments, a base RTT of 20 ms, hence a gain G of 1/6.
 fn steady(algorithm: Algorithm, n: usize) -> Bench {
     let mut bench = paths(algorithm, n);
     for p in 0..n {
@@ -61,7 +62,8 @@ fn close(found: f64, expected: f64) {
 
 #[test]
 fn ledbat_pp_gain_depends_on_the_base_delay() {
-    // G = 1/min(16, ceil(120/b)) with b in ms: the first slow start adds G for each segment acknowledged.
+    // The gain is G = 1/min(16, ceil(120/b)) with the base RTT b in
+    // ms: the first slow start adds G for each segment acknowledged.
     for (algorithm, base, gain) in [
         (Algorithm::LedbatPp, 20, 1.0 / 6.0),
         (Algorithm::LedbatPp, 7, 1.0 / 16.0),
@@ -89,7 +91,7 @@ fn above_the_target_a_round_removes_at_most_half_of_the_window() {
         // The queue is 72 ms, the target 60 ms, G = 1/6: the window changes by 1/6 - 20 (72/60 - 1) segments.
         (Algorithm::LedbatPp, 92, 20.0 + 1.0 / 6.0 - 4.0),
         (Algorithm::LedbatPp, 300, 10.0),
-        // LEDBAT-MP+ multiplies the decrease by T/(T + b) = 60/80.
+        // LEDBAT-MP+ multiplies the decrease by T/(T + b) = 60/80, with target T and base RTT b in ms.
         (Algorithm::MpPlus, 92, 20.0 + 1.0 / 6.0 - 3.0),
         (Algorithm::MpPlus, 300, 10.0),
     ] {
@@ -102,8 +104,8 @@ fn above_the_target_a_round_removes_at_most_half_of_the_window() {
 
 #[test]
 fn ssthresh_does_not_stop_a_decrease_above_the_target() {
-    // A window of 20 segments at ssthresh and q = 1.5 T, before the slowdown. In each round trip the window
-    // decreases by w (q/T - 1); here two SACKs acknowledge one round trip.
+    // A window of w = 20 segments at ssthresh and a queue q of 1.5 targets T, before the slowdown. In
+    // each round trip the window decreases by w (q/T - 1); here two SACKs acknowledge one round trip.
     let mut bench = steady(Algorithm::LedbatPp, 1).put(0, 20 * M, 20 * M);
     delays(&mut bench, 0, 110);
     ack(&mut bench, 0, 10 * M, 1000 * M, 110);
@@ -197,7 +199,8 @@ fn mpplus_target_is_lower_on_faster_paths_and_higher_on_slower_ones() {
     assert!(at(1, 65) > 0.0 && at(1, 67) < 0.0);
 }
 
-/// Two paths of 20 and 120 ms, hence G = 1/6 and 1, with windows in segments and a queue in ms.
+/// Two paths with base RTTs of 20 and 120 ms, hence gains of
+/// 1/6 and 1, with windows in segments and a queue in ms.
 fn unequal(windows: [u64; 2], queue: u64) -> Bench {
     let mut bench = paths(Algorithm::MpPlus, 2);
     for (p, (window, base)) in windows.into_iter().zip([20, 120]).enumerate() {
@@ -219,8 +222,8 @@ fn mpplus_coupled_paths_near_their_targets_grow_by_the_least_gain() {
         segments(&bench, 1) - windows[1] as f64
     };
     close(grown([20, 20], 50), 1.0 / 12.0);
-    // A path faster than the mean also uses the least gain g. A path with x̄/x - 1 = 1/3 uses the gain
-    // g + (1 - g)/3 = 4/9, and a path with x̄/x - 1 = 1 its own gain, 1.
+    // A path faster than the mean x̄ of the rates also uses the least gain g. A path of rate x with
+    // x̄/x - 1 = 1/3 uses the gain g + (1 - g)/3 = 4/9, and a path with x̄/x - 1 = 1 its own gain, 1.
     close(grown([10, 30], 50), 1.0 / 12.0);
     close(grown([25, 15], 50), 2.0 / 9.0);
     close(grown([30, 10], 50), 1.0 / 2.0);

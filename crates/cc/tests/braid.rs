@@ -45,7 +45,7 @@ fn braid_grows_equal_paths_by_a_quarter_each() {
 
 #[test]
 fn braid_share_is_larger_on_the_path_with_fewer_losses() {
-    // y² = 900/r² and 400/r²: with k = 2 the shares are 9/13 and 4/13.
+    // The squared qualities y² (`braid.rs`) are 900/r² and 400/r²: with k = 2 the shares are 9/13 and 4/13.
     let bench = || braid(2.0, [900, 400], [50, 50], [9, 4]);
     close(step(bench(), 0), (9.0_f64 / 13.0).powi(2) * (1.0 - 13.0 / 900.0) / (1.0 - 9.0 / 900.0));
     close(step(bench(), 1), (4.0_f64 / 13.0).powi(2) * (1.0 - 13.0 / 400.0) / (1.0 - 4.0 / 400.0));
@@ -53,7 +53,7 @@ fn braid_share_is_larger_on_the_path_with_fewer_losses() {
 
 #[test]
 fn braid_share_is_larger_on_the_path_with_the_lower_rtt() {
-    // y = 30/0.05 and 30/0.1: with k = 2 the shares are 4/5 and 1/5.
+    // The qualities y (`braid.rs`) are 30/0.05 and 30/0.1: with k = 2 the shares are 4/5 and 1/5.
     let bench = || braid(2.0, [900, 900], [50, 100], [8, 2]);
     close(step(bench(), 0), 0.64 * (1.0 - 10.0 / 900.0) / (1.0 - 8.0 / 900.0));
     close(step(bench(), 1), 0.04 * (1.0 - 10.0 / 900.0) / (1.0 - 2.0 / 900.0));
@@ -167,7 +167,8 @@ fn after_one_interval() -> Bench {
 
 #[test]
 fn braid_second_interval_replaces_the_first_and_has_an_eighth_of_the_exponent() {
-    // y² = 100/r² and 2400/r². With m = 1/8 the exponent of y² is k m/2 = 5/8, not 5.
+    // The squared qualities y² (`braid.rs`) are 100/r² and 2400/r². The
+    // measured part m is 1/8, so the exponent of y² is k m/2 = 5/8, not 5.
     let share = 1.0 / (1.0 + 24.0_f64.powf(0.625));
     let growth = share * share * 0.5 / (1.0 - 20.0 / 100.0);
     close(step(after_one_interval().put(0, 20 * M, 4 * M), 0), growth);

@@ -88,8 +88,8 @@ fn lia_growth_depends_on_all_paths() {
 
 #[test]
 fn lia_grows_no_faster_than_a_single_path() {
-    // A = 101 max(10000, 1)/(100 + 10)², so A/C = 0.826 for each M. For a window of 100 segments that exceeds
-    // the limit of one segment per window.
+    // A of rfc6356 is 101 max(10000, 1)/(100 + 10)², so that A/C = 0.826 for each M.
+    // For a window of 100 segments that exceeds the limit of one segment per window.
     let bench = || two(Algorithm::Lia, [1, 100], [10, 10_000]).put(0, M, M / 2);
     close(step(bench(), 0), 0.82645);
     close(step(bench(), 1), 1.0);
@@ -198,8 +198,8 @@ fn balia_increase_and_decrease_follow_the_equations() {
     // Equal paths: each acknowledged packet adds 0.025 packets, and a loss halves the window.
     close(step(two(Algorithm::Balia, [10, 10], [100, 100]), 0), 0.025 * 10.0);
     close(left(two(Algorithm::Balia, [10, 10], [100, 100]), 0), 5.0);
-    // x = 300 and 100, so that a = 3 on path 1: a loss removes 1.5/2 of the window, and a window of
-    // acknowledged bytes adds (1/4)² (1 + 3)/2 (4 + 3)/5 segments.
+    // The rates x are 300 and 100 packets/s, so that a = 3 on path 1 (`balia.rs`): a loss removes 1.5/2
+    // of the window, and a window of acknowledged bytes adds (1/4)² (1 + 3)/2 (4 + 3)/5 segments.
     close(left(two(Algorithm::Balia, [30, 10], [100, 100]), 1), 2.5);
     close(left(two(Algorithm::Balia, [30, 10], [100, 100]), 0), 15.0);
     close(step(two(Algorithm::Balia, [30, 10], [100, 100]), 1), 0.0625 * 2.0 * 1.4);

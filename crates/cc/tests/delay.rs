@@ -83,7 +83,8 @@ fn wvegas_grows_while_fewer_than_alpha_packets_are_queued() {
 
 #[test]
 fn wvegas_on_one_path_keeps_ten_packets() {
-    // d = 20 (0.125 - 0.1)/0.125 = 4 >= α = 2; with a share of 1, α becomes 10.
+    // d = 20 (0.125 - 0.1)/0.125 = 4 packets are queued, no
+    // fewer than α = 2; with a share of 1, α becomes 10.
     close(wvegas_round(&mut wvegas(1), 0, 125.0), 21.0);
 }
 

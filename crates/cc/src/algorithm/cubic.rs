@@ -32,7 +32,7 @@ options! {
     /// Options of [`Algorithm::Cubic`](crate::Algorithm::Cubic).
     #[derive(Copy)]
     pub struct CubicKnobs in "cubic" {
-        /// Factor of the window after a loss (β).
+        /// Factor by which a loss multiplies the window (β).
         beta: f64 = 0.7, "a number from 0.1 to 0.99" if |b| (0.1..=0.99).contains(&b);
         /// How fast the window leaves its plateau, in segments/s³ (C).
         scale: f64 = 0.4, "a number from 0.001 to 1000" if |c| (0.001..=1000.0).contains(&c);

@@ -39,7 +39,8 @@ options! {
         alpha: f64 = 200.0, "a number from 1 to 1000000" if |a| (1.0..=1e6).contains(&a);
         /// Weight of the new window (γ).
         gamma: f64 = 0.5, "a number above 0, at most 1" if |g| g > 0.0 && g <= 1.0;
-        /// α is within γ(...), as in Jin et al., not outside, as printed in paper 002.
+        /// True: α is within γ(...) in equation 1, as in Jin et
+        /// al. False: α is outside, as printed in paper 002.
         alpha_inside: bool = true;
         /// The propagation RTT of every path, if it is known; none: the least RTT measured.
         base_rtt: Option<Span> = None, "a time above zero, or none" if |b| b != Some(Span::ZERO);

@@ -25,7 +25,7 @@ options! {
     /// Options of [`Algorithm::CmtRpV2`](crate::Algorithm::CmtRpV2).
     #[derive(Copy)]
     pub struct RpV2Knobs in "rpv2" {
-        /// Lower bound of the threshold after a loss in segments (m).
+        /// Lower bound of ssthresh after a loss in segments (m).
         min: u32 = 1, "at least 1, at most 1000" if |m| (1..=1000).contains(&m);
     }
 }

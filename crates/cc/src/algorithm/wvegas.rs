@@ -79,7 +79,8 @@ impl Memory {
 }
 
 impl WVegas {
-    /// y_P/Σ y, from the windows before the SACK; a path without a measurement has rate zero.
+    /// The path's part y_P/Σ y of the sum of rates, from the windows
+    /// before the SACK; a path without a measurement has rate zero.
     fn share(&self, at: &Snapshot<'_>) -> f64 {
         let rate = |(index, path): (usize, &crate::PathView)| {
             self.paths[index].mean.map_or(0.0, |mean| path.window.cwnd.as_f64() / mean)

@@ -12,7 +12,7 @@ const MOST_ROUNDS: u64 = 63;
 const PROBE_RTT_TIME: Span = Span::from_millis(200);
 
 impl Flow {
-    /// Advances the cycle after an acknowledgement.
+    /// Advances the cycle of the states of ProbeBW after an acknowledgement.
     pub(super) fn update_cycle(&mut self, event: &Event, sample: &RateSample, limited: bool, rate: f64) {
         if !self.full.reached || self.adapt_long_term(event, sample, limited) {
             return;

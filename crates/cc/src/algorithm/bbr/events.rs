@@ -48,7 +48,7 @@ impl Flow {
         }
     }
 
-    /// Processes a timeout at the window `window`.
+    /// Processes a retransmission timeout; `window` is the window before the timeout.
     pub(super) fn on_timeout(&mut self, window: ByteCount) {
         self.window = window;
         self.save();

@@ -18,7 +18,7 @@ impl MaxRate {
         self.this = self.this.max(rate);
     }
 
-    /// Ends a cycle. A cycle without a sample continues.
+    /// Ends the current probing cycle, unless the cycle has no sample.
     pub(super) fn advance(&mut self) {
         if self.this > 0.0 {
             *self = MaxRate { this: 0.0, last: self.this };
@@ -108,7 +108,7 @@ impl Aggregation {
         self.most.iter().filter(recent).fold(0.0, |most, &(_, extra)| most.max(extra))
     }
 
-    /// Restarts the interval after an idle time.
+    /// Restarts the measurement of the excess after an idle time.
     pub(super) fn restart(&mut self, now: Instant) {
         self.began = now;
     }
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(rtts.get(), Some(ms(45)));
     }
 
-    // 1000 bytes/s; 300 bytes arrive together every 100 ms.
+    // The bandwidth is 1000 bytes/s; 300 bytes are acknowledged together every 100 ms.
     #[test]
     fn aggregation_is_what_arrives_beyond_the_rate() {
         let mut extra = Aggregation::default();
