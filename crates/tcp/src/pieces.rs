@@ -21,7 +21,8 @@ impl Piece {
     }
 }
 
-/// A piece shorter than this is extended by stored bytes shorter than a quarter of this, to save memory.
+/// Stored bytes shorter than a quarter of this length are
+/// appended to a piece shorter than it, to save memory.
 const SMALL: usize = 2048;
 
 impl Pieces {
@@ -29,7 +30,7 @@ impl Pieces {
         self.0.len()
     }
 
-    /// Inserts a piece at a free position.
+    /// Inserts a piece at a position without data.
     #[inline]
     pub(crate) fn insert(&mut self, start: u64, payload: Payload) {
         if payload.is_empty() {
@@ -49,7 +50,7 @@ impl Pieces {
         }
     }
 
-    /// Copies bytes of a packet to a free position. Filler zeros stay unstored.
+    /// Copies bytes of a packet to a position without data. Filler zeros stay unstored.
     #[inline]
     pub(crate) fn insert_octets(&mut self, start: u64, octets: Octets<'_>) {
         if !octets.head.is_empty() {

@@ -11,14 +11,14 @@ serial_number! {
 /// The unwrapped sequence number of a SYN. It is 2^32, so that older sequence numbers remain positive.
 pub(crate) const ORIGIN: u64 = 1 << 32;
 
-/// Conversion between the sequence numbers of one direction and positions.
+/// Conversion between the sequence numbers of one direction and positions (unwrapped sequence numbers).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Space {
     initial: Seq,
 }
 
 impl Space {
-    /// A space whose SYN has the number `initial`.
+    /// The conversion for a direction whose SYN has the sequence number `initial`.
     pub(crate) fn new(initial: Seq) -> Self {
         Space { initial }
     }

@@ -6,7 +6,7 @@ use arrayvec::ArrayVec;
 use cc::LossKind;
 use units::{Instant, Span};
 
-/// A valid acknowledgement, in positions.
+/// A valid acknowledgement, in positions (unwrapped sequence numbers).
 #[derive(Clone, Debug)]
 pub(crate) struct Ack {
     /// Cumulative acknowledgement (SEG.ACK).
