@@ -109,7 +109,7 @@ mod tests {
     fn no_rounding_error_adds_up() {
         let mut bucket = Bucket::new(TokenBucket { rate: BitRate::from_mbps(7), burst: ByteCount::new(1) });
         let last = (0..=7000).map(|_| bucket.wait(us(0), 1)).last();
-        // 56,000 bits at 7 Mbit/s after the first byte.
+        // After the first byte, 7000 bytes at 7 Mbit/s take 8 ms.
         assert_eq!(last, Some(us(8000)));
     }
 

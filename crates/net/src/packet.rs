@@ -111,7 +111,7 @@ impl Stored {
     }
 }
 
-/// Maximum length of a head that is stored with its packet.
+/// Maximum length of a head (the stored bytes of the IP payload) that is stored with its packet.
 ///
 /// A DATA chunk without its payload fits, or a SACK with two Gap Ack Blocks.
 const INLINE: usize = 36;

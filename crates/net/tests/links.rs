@@ -205,7 +205,8 @@ fn processing_jitter_delays_within_its_bound_and_never_reorders() {
     let delays: Vec<Span> = (0..1000).map(late).collect();
     assert!(delays.iter().all(|&delay| delay <= jitter));
     let mean = delays.iter().map(|delay| delay.as_nanos()).sum::<u64>() / 1000;
-    // The mean exceeds the 250 us of a single draw, because a packet also waits for slower ones before it.
+    // The mean exceeds 250 us, the mean of the random delay,
+    // because a packet also waits for slower ones before it.
     assert!((250_000..420_000).contains(&mean), "{mean}");
 }
 
@@ -320,7 +321,8 @@ fn jitter_of_the_wire_delays_within_its_bound_and_keeps_the_order() {
         |packet: &common::Arrived| packet.at - nanos(1_000_000 + 120_560 * (u64::from(packet.number) + 1));
     assert!(arrived.iter().all(|packet| extra(packet) <= jitter));
     let mean = arrived.iter().map(|packet| extra(packet).as_nanos()).sum::<u64>() / 2000;
-    // The mean exceeds the 200 us of a single draw, because a packet also waits for slower ones before it.
+    // The mean exceeds 200 us, the mean of the random delay,
+    // because a packet also waits for slower ones before it.
     assert!((210_000..350_000).contains(&mean), "{mean}");
     // Each packet costs one event, as without jitter.
     assert_eq!(world.kernel.events_processed(), 2000);

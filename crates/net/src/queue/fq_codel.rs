@@ -240,7 +240,7 @@ mod tests {
     fn a_full_queue_costs_the_longest_flow_half_of_its_packets() {
         let codel = CodelSpec { limit: 100, ..CodelSpec::default() };
         let spec = FqCodelSpec { codel, ..FqCodelSpec::default() };
-        // The first packet leaves at once.
+        // The first packet leaves at once, so that 90 packets of flow 1 and 10 of flow 2 fill the queue.
         let long = (0..91).map(|_| (Instant::ZERO, 1500, 1));
         let short = (0..11).map(|_| (Instant::ZERO, 1500, 2));
         let record = run(&mut server(spec), long.chain(short), MILLI, Ecn::NotCapable);

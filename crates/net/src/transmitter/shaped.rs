@@ -62,8 +62,8 @@ mod tests {
         Instant::ZERO + Span::from_micros(n)
     }
 
-    /// A shaper of 8 Mbit/s with bursts of `burst` bytes. On a line of 80 Mbit/s a packet of 1000 bytes takes
-    /// 100 us; its tokens take 1 ms.
+    /// A shaper of 8 Mbit/s with bursts of `burst` bytes before the transmitter
+    /// `line`. At 80 Mbit/s a packet of 1000 bytes takes 100 us; its tokens take 1 ms.
     fn shaped(line: &TransmitterSpec, burst: u64) -> Transmitter {
         let shaper = TokenBucket { rate: BitRate::from_mbps(8), burst: ByteCount::new(burst) };
         Transmitter::new(line, 0, &Streams::new(1, 0), "a-b").shaped(shaper)

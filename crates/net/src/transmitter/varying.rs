@@ -75,7 +75,7 @@ mod tests {
         Instant::ZERO + Span::from_micros(n)
     }
 
-    /// A transmitter with the rate in Mbit/s from each time in us on.
+    /// A transmitter whose `steps` are times in us, each with the rate in Mbit/s from then on.
     fn transmitter(steps: &[(u64, u64)], period: Option<u64>) -> Transmitter {
         let steps =
             steps.iter().map(|&(at, mbps)| (Span::from_micros(at), BitRate::from_mbps(mbps))).collect();

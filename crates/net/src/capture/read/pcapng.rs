@@ -36,7 +36,7 @@ struct Interface {
     link_type: u16,
     /// Maximum number of bytes that the interface captures of a packet; 0: no limit.
     snap: u32,
-    /// Units of time in a second.
+    /// Number of time units in a second.
     units: u64,
     /// Seconds to add to each time.
     offset: i64,
