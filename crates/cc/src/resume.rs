@@ -115,7 +115,7 @@ impl Progress {
                 }
                 let (pipe, flight) = (*pipe, ack.flight_after);
                 if flight < initial || flight <= pipe {
-                    // The application did not use the jump.
+                    // The application sent too little to use the jump.
                     w.cwnd = pipe.max(initial);
                     self.phase = Phase::Normal;
                 } else {

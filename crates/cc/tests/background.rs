@@ -301,8 +301,8 @@ fn round(bench: &mut Bench, p: usize, rtt: u64) {
 fn mpplus_paths_drain_together_and_return_to_their_windows() {
     let mut bench = steady(Algorithm::MpPlus, 2).put(1, 40 * M, 10 * M);
     later(&mut bench, 200);
-    // Each window becomes half of what would be in flight without a queue: 20 · 20/(20 + 50) and 40 ·
-    // 20/70 segments.
+    // Without a queue 20 · 20/(20 + 50) and 40 · 20/70 segments
+    // would be in flight. Each window becomes half of that.
     ack(&mut bench, 0, 1, 1000 * M, 70);
     close(segments(&bench, 0), 20.0 / 7.0);
     ack(&mut bench, 1, 1, 1000 * M, 70);

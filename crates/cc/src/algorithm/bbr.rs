@@ -160,7 +160,7 @@ impl CongestionControl for Bbr {
         w: &mut [CongestionWindow],
     ) {
         match kind {
-            // `on_sack` receives the bytes lost with the acknowledgements.
+            // Nothing to do: `on_sack` receives the lost bytes with the acknowledgements.
             LossKind::FastRetransmit => {}
             LossKind::Mark => w[p].cwnd = self.paths[p].on_mark(now, all[p].flight, w[p].cwnd),
             LossKind::Timeout => {

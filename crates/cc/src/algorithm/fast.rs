@@ -48,7 +48,7 @@ options! {
         mi_threshold: Span = Span::from_micros(750), "at most 1 s" if |t| t <= Span::from_secs(1);
         /// A path that has seen a queue or a loss never doubles its window again.
         mi_once: bool = false;
-        /// Least time between updates.
+        /// Least time between two updates of the window.
         period: Span = Span::from_millis(10), "at most 10 s" if |t| t <= Span::from_secs(10);
     }
 }

@@ -247,7 +247,7 @@ impl MpPlus {
         true
     }
 
-    /// T_P in seconds, for a path with this `lag`.
+    /// Target queueing delay T_P in seconds of a path with this `lag` (how much slower it is than the mean).
     fn target(&self, lag: f64) -> f64 {
         self.knobs.target.as_secs_f64() * (1.0 + self.knobs.tilt * lag)
     }
@@ -266,7 +266,7 @@ impl MpPlus {
         least + (own - least) * lag.max(0.0)
     }
 
-    /// Bytes to add for each byte acknowledged; negative to reduce the window.
+    /// Growth in bytes for each byte acknowledged; negative to reduce the window.
     fn each(&mut self, at: &Snapshot<'_>, queue: f64, window: &Exact) -> f64 {
         let target = self.knobs.target.as_secs_f64();
         let lag = lag(at);

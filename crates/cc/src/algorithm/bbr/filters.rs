@@ -44,7 +44,6 @@ impl MinRtt {
         self.least.map(|(rtt, _)| rtt)
     }
 
-    /// The least RTT since the last ProbeRTT.
     pub(super) fn recent(&self) -> Option<Span> {
         self.recent.map(|(rtt, _)| rtt)
     }

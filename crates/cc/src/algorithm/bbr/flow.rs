@@ -274,7 +274,7 @@ impl Flow {
         self.extra.get(self.rounds.count, if self.full.reached { 10 } else { 1 })
     }
 
-    /// Notes the state that losses end.
+    /// Records that losses ended the state `left`, for an undo.
     pub(super) fn leave_by_loss(&mut self, left: Left) {
         self.undo.1 = Some(left);
     }
