@@ -17,7 +17,7 @@ pub enum Event {
     PeerClosed,
     /// The connection ended. Data that arrived before can still be read.
     Closed {
-        /// Reason.
+        /// Why the connection ended.
         reason: CloseReason,
     },
 }

@@ -79,7 +79,7 @@ fn tail_loss_probe_that_repairs_a_loss_reduces_the_window() {
     let stats = pair.stats(Side::Client);
     assert_eq!((stats.loss_probes, stats.recoveries), (1, 1));
     assert!(pair.info(Side::Client).ssthresh.is_some());
-    // Now only the acknowledgement is late: the receiver reports a duplicate.
+    // Now no data is lost, but the acknowledgement is late: the receiver reports the probe as a duplicate.
     let mut pair = TcpPair::connected(&config());
     pair.on_wire(|sent| match sent.from {
         Side::Server if sent.ack == 5001 && sent.options.sack.is_empty() => {

@@ -221,7 +221,6 @@ impl Sender {
         self.closing = true;
     }
 
-    /// True if the FIN was sent.
     #[inline]
     fn fin_sent(&self) -> bool {
         self.closing && self.flight.nxt() > self.end
