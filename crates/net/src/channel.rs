@@ -288,7 +288,7 @@ impl Channel {
 }
 
 impl HostJitter {
-    #[inline(never)] // away from hosts without jitter
+    #[inline(never)] // out of line: hosts without jitter do not run this
     fn arrival(&mut self, at: Instant) -> Instant {
         let processed = at + self.random.uniform_span(Span::ZERO, self.most);
         self.last_arrival = processed.max(self.last_arrival);
@@ -298,7 +298,7 @@ impl HostJitter {
 
 impl ChangingDelay {
     /// The arrival time of a packet whose transmission ends at `end`; the delay at that time applies.
-    #[inline(never)] // away from links with a constant delay
+    #[inline(never)] // out of line: links with a constant delay do not run this
     fn arrival(&mut self, end: Instant) -> Instant {
         self.segments.advance_to(end);
         self.last_arrival = self.last_arrival.max(end + self.segments.value());

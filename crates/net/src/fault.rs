@@ -8,7 +8,7 @@ pub struct SpecFault {
 }
 
 impl SpecFault {
-    /// The first wrong parameter.
+    /// The first of `checks` (sound, parameter, valid values) that is not sound.
     pub(crate) fn first(
         checks: impl IntoIterator<Item = (bool, &'static str, &'static str)>,
     ) -> Result<(), SpecFault> {

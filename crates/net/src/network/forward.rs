@@ -147,7 +147,7 @@ impl Network {
     }
 
     /// Adds a packet behind the packets already in flight.
-    #[inline(always)] // into `leave`, for the same reason
+    #[inline(always)] // into `leave`, which calls it for nearly all packets
     fn fly(
         &mut self,
         schedule: &mut impl Schedule,

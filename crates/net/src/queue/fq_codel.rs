@@ -42,7 +42,7 @@ impl Discipline for FqCodelSpec {
 /// Maximum number of packets dropped at once when the limit is reached (section 4.1).
 const BATCH: usize = 64;
 
-/// The list that holds a queue.
+/// The list, of new or of old queues, that holds a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum List {
     #[default]

@@ -57,7 +57,7 @@ impl Line {
         if let Some(queued) = &next {
             self.waiting.forget(queued.size());
         }
-        // Otherwise the link would ask the server again and again at the same time.
+        // If the server kept its packets, the link would ask it again and again at the same time.
         assert!(
             next.is_some() || self.waiting.packets == 0,
             "a server must return a packet while it holds one: {:?}",

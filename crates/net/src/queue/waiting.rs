@@ -12,7 +12,8 @@ struct Waiting {
 }
 
 impl Kind {
-    /// The same discipline, with packets that wait for the transmitter.
+    /// The queue with the same discipline, whose packets wait
+    /// until the transmitter is free; a server stays as it is.
     pub(crate) fn waiting(self) -> Kind {
         let admission: Box<dyn Admission> = match self {
             Kind::DropTail(limit) => Box::new(limit),

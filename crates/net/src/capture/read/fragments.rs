@@ -32,9 +32,9 @@ struct Parts {
     cost: usize,
     /// Bytes of the payload; known once the last fragment has arrived.
     total: Option<usize>,
-    /// Bytes of the fragments, captured or not.
+    /// Sum of the lengths of the fragments, captured or not.
     length: usize,
-    /// Length and captured bytes, by offset.
+    /// Of each fragment, by its offset: the length and the captured bytes.
     parts: BTreeMap<usize, (usize, Box<[u8]>)>,
     /// Bytes of the headers of all fragments.
     headers: usize,
