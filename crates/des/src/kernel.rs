@@ -26,7 +26,7 @@ pub struct Kernel<E> {
     /// Events from the horizon on.
     far: Heap<E>,
     horizon: Instant,
-    /// Time from the first far event to the new horizon when the horizon moves.
+    /// How far the horizon (the boundary between `near` and `far`) is set beyond the first far event.
     stride: Span,
     /// Number of events processed when the horizon last moved.
     processed_then: u64,
