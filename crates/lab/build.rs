@@ -1,5 +1,5 @@
-//! Passes the commit of the checkout to the crate as `ANABRANCH_COMMIT`, for manifests. The commit comes from
-//! the environment or from git.
+//! Passes the git commit of the checkout to the crate as `ANABRANCH_COMMIT`; the manifest of a sweep names
+//! it. The commit comes from the environment or from git.
 //!
 //! Only release builds contain the commit. In other builds each commit would cause all tests to be compiled
 //! again.

@@ -306,8 +306,8 @@ fn dumbbell(associations: usize) -> Scenario {
     scenario
 }
 
-/// Associations that share a link of 1 Gbit/s. Each of a thousand associations sends only two packets per
-/// round trip, and many of these packets are lost.
+/// Associations that share a link of 1 Gbit/s. If there are a thousand, each sends only two packets per round
+/// trip, and many of these packets are lost.
 fn together(associations: u16) -> Scenario {
     crowd(associations, 1000, 1000, 20)
 }

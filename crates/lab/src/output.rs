@@ -51,7 +51,7 @@ pub struct RunOutput {
     pub scalars: Vec<Scalar>,
     /// The series that the probes recorded.
     pub series: Vec<Series>,
-    /// Names of paths for people, for flows with named paths.
+    /// Names of the paths of flows for people to read, made from the names of links.
     pub paths: Vec<FlowPaths>,
     /// Warnings about the numbers: flows that never connected or ended early, and the warnings of
     /// [`Scenario::warnings`](crate::scenario::Scenario::warnings).

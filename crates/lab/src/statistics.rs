@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_interval_of_three_samples_is_the_hand_worked_one() {
-        // Mean 4, variance 4, t(2) = 4.3027.
+        // Mean 4, variance 4; t for two degrees of freedom is 4.3027.
         let (mean, half) = mean_and_half_width(&[2.0, 4.0, 6.0]);
         assert!((mean - 4.0).abs() < 1e-12 && (half - 4.3027 * (4.0_f64 / 3.0).sqrt()).abs() < 1e-4);
         assert!(mean_and_half_width(&[1.0]).1.is_nan());

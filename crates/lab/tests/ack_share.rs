@@ -57,7 +57,8 @@ fn a_path_that_the_receive_buffer_limits_does_not_ask_for_more_sacks() {
     assert!(share < 0.015, "{share} bytes of acknowledgements for a byte of data");
 }
 
-// The path of 1 Gbit/s at 4 ms alone carries 968 Mbit/s; both paths together could carry 1065 Mbit/s.
+// The path of 1 Gbit/s at 4 ms alone carries 968 Mbit/s of payload; both paths together could carry 1065
+// Mbit/s.
 #[test]
 fn a_path_of_a_gigabit_gains_from_a_slower_one() {
     let paths = [["1 Gbit/s", "1 Gbit/s", "2 ms", ""], ["100 Mbit/s", "100 Mbit/s", "20 ms", ""]];

@@ -45,8 +45,8 @@ fn two_unequal_paths_carry_as_much_as_with_a_buffer_of_their_choice() {
     assert!(auto > 0.95 * best, "{auto} of {best} Mbit/s");
 }
 
-/// On the same path, the default buffers (6 MiB to receive, 1 MiB to send) carry only a fraction of its rate.
-/// The short queue of the path limits the flow with the largest fixed buffers, too.
+/// On the path of 903 Mbit/s and 173 ms, the default buffers (6 MiB to receive, 1 MiB to send) carry only a
+/// fraction of the rate. The short queue of the path limits the flow with the largest fixed buffers, too.
 #[test]
 fn tcp_carries_as_much_over_a_long_fat_path_as_with_the_largest_buffer() {
     let modern = tcp::Config { control: cc::Algorithm::Cubic, pacing: true, ..tcp::Config::modern() };

@@ -10,7 +10,7 @@ use lab::scenario::{Distribution, Protocol, Scenario};
 use net::{Limit, QueueSpec};
 use units::{BitRate, ByteCount, Probability, Span};
 
-/// Bandwidth-delay product of the link in bytes.
+/// Bandwidth-delay product of the link (10 Mbit/s, 42 ms) in bytes.
 const BDP: f64 = 52_500.0;
 
 /// Saturated flows over 10 Mbit/s and 42 ms with a queue of `queue` bandwidth-delay products, measured for 40

@@ -168,7 +168,7 @@ fn tshark_reports_no_fault_in_packets_over_ipv6() {
     }
 }
 
-/// The same scenario with a flow of another protocol.
+/// The result of [`scenario`], with a flow of another protocol.
 fn over(protocol: Protocol) -> Scenario {
     let mut scenario = scenario();
     let flow = &mut scenario.flows[0];

@@ -9,7 +9,7 @@ fn at(seconds: u64) -> Trigger {
     Trigger::At(Instant::ZERO + Span::from_secs(seconds))
 }
 
-/// One flow over a link of 10 Mbit/s, which is number 1.
+/// One flow over a link of 10 Mbit/s, which has index 1 in the list of links.
 fn scenario(control: cc::Algorithm, changes: Vec<RunChange>) -> Scenario {
     let mut flow = saturated_flow("flow");
     flow.client_options.congestion_control = control.into();
@@ -68,7 +68,7 @@ fn a_change_waits_for_the_entry_into_a_state() {
     let plain = goodput(&bbr(Vec::new()));
     let slow = goodput(&bbr(vec![slower(entry(cc::ModelState::Down, 1), None)]));
     assert!(slow < 0.3 * plain, "{slow} of {plain} Mbit/s");
-    // An entry that does not come: nothing changes, and a warning says so.
+    // If the path never enters the state that often, nothing changes, and a warning says so.
     let never = run(&bbr(vec![slower(entry(cc::ModelState::Drain, 1000), None)]));
     assert_eq!(never.digest, run(&bbr(Vec::new())).digest);
     assert!(never.warnings.iter().any(|warning| warning.contains("did not happen")), "{:?}", never.warnings);

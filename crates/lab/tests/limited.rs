@@ -1,4 +1,4 @@
-//! The limit of a sender, in scenarios in which this limit is known.
+//! The reason that holds a sender back, in scenarios in which it is known.
 
 use crate::common;
 
@@ -42,7 +42,8 @@ fn share(output: &RunOutput, path: Option<u8>, limit: &str) -> f64 {
     path_scalar(output, "flow", path, &format!("limited_by_{limit}_share"))
 }
 
-/// Runs the scenario and checks that the shares of the flow and of each path add up to 1.
+/// Runs the scenario. Checks that the shares of the time of all reasons add up to 1, for the flow and for
+/// each path.
 fn shares(scenario: &Scenario) -> RunOutput {
     let output = run(scenario);
     let paths = scenario.links.len() / 3;
@@ -73,7 +74,7 @@ fn a_receive_buffer_below_the_bandwidth_delay_product_is_the_limit() {
     let output = shares(&scenario);
     within(share(&output, None, "peer_window"), 0.95..=1.0);
     within(share(&output, Some(0), "peer_window"), 0.95..=1.0);
-    // About one window per round trip of 101 ms.
+    // About one receive window per round trip of 101 ms.
     within(scalar(&output, "flow", "throughput_bps"), 4.5e6..=5.2e6);
 }
 

@@ -107,8 +107,8 @@ fn sctp_has_the_overhead_that_paper_003_measures() {
     });
     (scenario.flows[0].reset_time, scenario.flows[0].stop_time) = (Span::from_secs(60), Span::from_secs(260));
     let output = run(&scenario);
-    // 1200 of 1228 bytes are payload, and a SACK of 28 bytes acknowledges two packets: table 2 prints .966.
-    // Gap Ack Blocks after a loss add a few bytes.
+    // 1200 of 1228 bytes are payload, and a SACK of 28 bytes acknowledges two packets: table 2 of the paper
+    // prints .966. Gap Ack Blocks after a loss add a few bytes.
     let utilisation = scalar(&output, "flows:all", "system_utilisation");
     near(utilisation, 1200.0 / 1242.0, 1e-3);
     near(

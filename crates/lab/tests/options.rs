@@ -33,7 +33,7 @@ fn rows(options: &mut dyn Options, into: &mut Vec<Row>) {
     });
 }
 
-/// The defaults of the same options.
+/// The default of every option, in the order of [`rows`].
 fn defaults(options: &mut dyn Options, into: &mut Vec<String>) {
     options.each(&mut |setting| match setting.value {
         OptionValue::Group(group) => defaults(group, into),
@@ -86,7 +86,7 @@ fn markdown<'r>(rows: impl Iterator<Item = &'r Row>) -> String {
     text
 }
 
-/// The tables, by the names in their markers.
+/// The tables of docs/scenarios.md, by the names in their markers.
 fn tables() -> Vec<(&'static str, String)> {
     let (sctp, tcp) = (table(&sctp::Config::default()), table(&tcp::Config::default()));
     let knobs = table(&cc::Knobs::default());

@@ -35,7 +35,8 @@ flow = [
     outcome(&text)
 }
 
-/// Records with how many paths each path of the transfer counts as coupled, itself included.
+/// For each path of the transfer, records how many paths the congestion control treats as coupled with it,
+/// itself included.
 const COUPLED: &str = r#"probe = [{ quantity = "cc:coupled", flow = "transfer", every = "1 s" }]"#;
 
 fn outcome(text: &str) -> RunOutput {

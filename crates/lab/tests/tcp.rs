@@ -46,8 +46,8 @@ fn tcp_has_the_overhead_that_paper_003_measures() {
     impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(45).into());
     (scenario.flows[0].reset_time, scenario.flows[0].stop_time) = (Span::from_secs(60), Span::from_secs(260));
     let output = clean(&scenario);
-    // 1200 of 1232 bytes are payload, and an acknowledgement of 32 bytes covers two packets: table 2 prints
-    // .961.
+    // 1200 of 1232 bytes are payload, and an acknowledgement of 32 bytes covers two packets: table 2 of paper
+    // 003 prints .961.
     let utilisation = scalar(&output, "flows:all", "system_utilisation");
     assert!((utilisation - 1200.0 / 1248.0).abs() < 1e-3, "{utilisation}");
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(super) struct Bounds {
     runs: VecDeque<Run>,
-    /// Bytes before the first run.
+    /// Bytes of all messages that [`Self::pass`] has removed.
     passed: u64,
 }
 
@@ -23,7 +23,8 @@ impl Bounds {
         }
     }
 
-    /// Removes the messages that end within the first `bytes` bytes of the stream, and returns their number.
+    /// Removes the messages that end within the first `bytes` bytes of the stream, and returns how many were
+    /// removed.
     pub(super) fn pass(&mut self, bytes: u64) -> u64 {
         let mut passed = 0;
         while let Some(run) = self.runs.front_mut() {

@@ -78,9 +78,9 @@ pub(crate) enum Measured {
     /// The measurement has not begun.
     #[default]
     No,
-    /// The window has begun; the counters at its start.
+    /// The measurement has begun. Holds the counters at its start.
     Since(Box<Window>),
-    /// The window has ended; the counters at its start and at its end.
+    /// The measurement has ended. Holds the counters at its start and at its end.
     Done(Box<(Window, Window)>),
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Flow {
     pub(crate) name: String,
     pub(crate) plan: Plan,
     pub(crate) dial: Dial,
-    /// True with CMT. Then each path counts as a flow in sums over all flows.
+    /// True with CMT. In sums over all flows, each path then counts as a flow.
     pub(crate) concurrent: bool,
     client: Meter,
     server: Meter,

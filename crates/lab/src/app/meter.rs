@@ -177,8 +177,8 @@ impl Meter {
         }
     }
 
-    /// Counts the messages in the bytes read from a stream, with the message boundaries that the peer
-    /// recorded.
+    /// For a byte stream (TCP): counts the messages in the bytes read so far. The peer recorded the lengths
+    /// of the messages when it sent them.
     pub(super) fn find_messages_of(&mut self, peer: &mut Meter) {
         if let Some(source) = &mut peer.source {
             self.received.messages += source.bounds.pass(self.received.bytes);

@@ -9,7 +9,8 @@ pub(crate) struct Signal {
     pub(crate) reaction: Reaction,
 }
 
-/// The applications of a run, as the hosts see them: first the flows, then the [`Lane`]s of transfers.
+/// All applications of a run. Their numbers count first the flows, then the [`Lane`]s (client ports that
+/// transfers use one after another).
 pub(crate) struct Running<'a> {
     pub(crate) flows: &'a mut [Flow],
     pub(crate) lanes: &'a mut [Lane],

@@ -22,8 +22,8 @@ pub(crate) struct Source {
     planned: bool,
     generator: Generator,
     schedule: Schedule,
-    /// The message boundaries in the bytes that the transport accepted, for the receiver of a stream of
-    /// bytes.
+    /// Lengths of the messages that the transport accepted. A receiver of a byte stream (TCP) needs them to
+    /// count messages.
     pub(super) bounds: Bounds,
 }
 
@@ -56,8 +56,9 @@ impl Source {
         }
     }
 
-    /// Fills the queue of the transport, at the start and each time there is room again. A saturated source
-    /// sends as much as the transport accepts, a paced source only the rest of a message.
+    /// Fills the send buffer of the transport, at the start and each time there is room again. A saturated
+    /// source sends as much as the transport accepts. A paced source sends only the rest of a message that
+    /// was accepted in part.
     pub(crate) fn refill(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) {
         while self.left > 0 || (self.is_on && self.generator.is_saturated()) {
             if self.left == 0 {

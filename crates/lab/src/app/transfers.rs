@@ -9,7 +9,7 @@ use des::Random;
 use std::collections::VecDeque;
 use units::{Instant, Span};
 
-/// Starts the transfers of one kind.
+/// Starts the transfers of one entry of the scenario.
 #[derive(Debug)]
 pub(crate) struct TransferSource {
     pub(crate) spec: scenario::Transfers,

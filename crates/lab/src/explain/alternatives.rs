@@ -30,7 +30,7 @@ pub enum Kind {
     Control,
     /// Another limit of bursts, or pacing.
     Bursts,
-    /// All options of a profile.
+    /// All options of a profile (a named set of options).
     Profile,
     /// A single path.
     Path,
@@ -44,7 +44,7 @@ const SCHEDULERS: [&str; 3] = ["in-time", "lowest-rtt", "ecf"];
 /// The congestion controls that are tried.
 const CONTROLS: [&str; 3] = ["cubic", "bbr", "standard"];
 
-/// Number of other schedulers and of other controls to try.
+/// Largest number of schedulers, and of congestion controls, to try instead of the present one.
 const OTHERS: usize = 2;
 
 /// Returns the changes to try for a flow. `back` is true if its data goes from the server to the client. The

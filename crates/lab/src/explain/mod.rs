@@ -1,5 +1,5 @@
-//! Explains why a flow is not faster: the limits of its sender in a run, and changes of the scenario that are
-//! worth trying.
+//! Explains why a flow is not faster: what held its sender back in a run, and which changes of the scenario
+//! are worth trying.
 
 mod alternatives;
 pub mod capture;
@@ -10,7 +10,7 @@ use crate::metrics::quantity as q;
 use crate::output::Scalar;
 use transport::Limit;
 
-/// Measurements of one direction of a flow in a run, in the flow's own window.
+/// Measurements of one direction of a flow in a run, from its `reset_time` to its `stop_time`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diagnosis {
     /// Payload received per second, bit/s.
@@ -18,8 +18,8 @@ pub struct Diagnosis {
     /// The throughput divided by the sum of the rates of the tightest links of its paths; `None` for a
     /// measurement with unknown links.
     pub share_of_links: Option<f64>,
-    /// Limits of the sender and their shares of the time, the largest first. Empty if limits were not
-    /// measured.
+    /// The reasons that held the sender back, with the share of the time in which each did, the largest share
+    /// first. Empty if this was not measured.
     pub limits: Vec<(Limit, f64)>,
     /// Paths of the flow, by their numbers.
     pub paths: Vec<PathDiagnosis>,
@@ -83,12 +83,13 @@ impl Diagnosis {
         }
     }
 
-    /// The largest limit; `None` if limits were not measured.
+    /// The reason that held the sender back for the largest share of the time; `None` if this was not
+    /// measured.
     pub fn main_limit(&self) -> Option<(Limit, f64)> {
         self.limits.first().copied()
     }
 
-    /// The share of the time of a limit.
+    /// The share of the time in which `limit` held the sender back.
     pub fn share(&self, limit: Limit) -> f64 {
         share(&self.limits, limit)
     }
@@ -115,7 +116,7 @@ impl PathDiagnosis {
         *place = value;
     }
 
-    /// The share of a limit.
+    /// The share of the time in which `limit` held the sender back on this path.
     pub fn share(&self, limit: Limit) -> f64 {
         share(&self.limits, limit)
     }

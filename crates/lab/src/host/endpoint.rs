@@ -35,7 +35,8 @@ pub(crate) trait Transport {
     fn counted(&self, id: ConnId) -> Counted;
     /// The receive window of the peer, if the protocol has one.
     fn peer_window(&self, id: ConnId) -> Option<ByteCount>;
-    /// The present limit of a connection; `None` before its first transmission, and for UDP.
+    /// The reason that keeps the sender from sending more at present; `None` before its first transmission,
+    /// and for UDP.
     fn limit(&self, id: ConnId) -> Option<Limit>;
     /// Calls `show` with the state of each path of a connection.
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView));
@@ -112,7 +113,7 @@ pub(crate) struct Counted {
     pub(crate) refused: u64,
     /// Packets with an acknowledgement sent: for SCTP those with a SACK, for TCP those without data.
     pub(crate) acks: u64,
-    /// Time under each limit of sending; zero for UDP.
+    /// For each reason that can hold the sender back, the time in which it did; zero for UDP.
     pub(crate) limits: LimitTimes,
     /// The counters of each path.
     pub(crate) paths: Vec<PathCounts>,
@@ -159,7 +160,7 @@ pub(crate) struct PathCounts {
     pub(crate) timeouts: u64,
     /// The current smoothed RTT.
     pub(crate) srtt: Option<Span>,
-    /// Time under each limit of sending on this path.
+    /// For each reason that can hold the sender back on this path, the time in which it did.
     pub(crate) limits: LimitTimes,
     /// Time in which a chunk of this path blocked the whole connection.
     pub(crate) blocks: Stopwatch,
@@ -177,6 +178,6 @@ pub(crate) struct PathView {
     pub(crate) data_packets: u64,
     /// Number of the last chunk sent, counted from 1; zero before the first. `None` for TCP and UDP.
     pub(crate) last_chunk: Option<u64>,
-    /// The present limit of sending on this path.
+    /// The reason that keeps the sender from sending more on this path at present.
     pub(crate) limit: Option<Limit>,
 }

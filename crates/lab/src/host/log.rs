@@ -99,7 +99,7 @@ fn pieces(protocol: Protocol, bytes: Octets<'_>) -> impl Iterator<Item = (Tsn, u
         Chunk::IData(data) => Some((data.tsn, data.payload.len())),
         _ => None,
     });
-    // Addresses matter only for the checksum, which the sender computed.
+    // The addresses are needed only to verify a checksum, which is not done here.
     let any = IpAddr::from([0; 4]);
     let segment = Some(bytes).filter(|_| of(Protocol::Tcp));
     let segment = segment.and_then(|bytes| Segment::parse(bytes, any, any, Checksum::Offloaded).ok());

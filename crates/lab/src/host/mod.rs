@@ -40,7 +40,7 @@ pub(crate) struct Hosts {
     /// Ports by node.
     ports: Vec<Ports>,
     buf: PacketBuf,
-    /// The logs of associations, if they are wanted.
+    /// The folder for the qlog files of associations, if they are wanted.
     qlog: Option<qlog::Folder>,
 }
 

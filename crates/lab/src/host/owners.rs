@@ -1,4 +1,4 @@
-//! The owners of an endpoint's connections.
+//! For each connection of an endpoint, its owner: the application that gets the connection's events.
 
 use super::Owner;
 use super::endpoint::ConnId;

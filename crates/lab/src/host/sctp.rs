@@ -156,7 +156,7 @@ fn rare(event: sctp::Event) -> Event {
         sctp::Event::Connected { .. } => Event::Connected,
         sctp::Event::Closed { reason: CloseReason::Graceful } => Event::Closed(Ending::Graceful),
         sctp::Event::Closed { reason } => Event::Closed(Ending::Failed(format!("{reason:?}"))),
-        // An SCTP shutdown ends both directions without a call of the application.
+        // [`Event::PeerClosed`] does not occur: a shutdown of SCTP ends both directions at once.
         _ => Event::Other,
     }
 }

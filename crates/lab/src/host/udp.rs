@@ -35,9 +35,9 @@ pub(crate) struct Endpoint {
 enum Contents {
     /// Zeros.
     Zeros,
-    /// Each begins with the time at which it was sent, and the peer returns it.
+    /// The time at which the datagram was sent, then zeros. The peer returns each datagram.
     Probes,
-    /// Each that arrives is returned.
+    /// Each datagram that arrives is sent back.
     Echoes,
 }
 

@@ -31,10 +31,11 @@ impl RunContext<'_> {
     }
 }
 
-/// Rates of a flow in a window, for the sums over all flows.
+/// Rates of a flow in a window in bit/s, for the sums over all flows. λ, α and γ are those of paper 003,
+/// section 4.3.5.
 #[derive(Debug, Default)]
 pub(super) struct Achieved {
-    /// Sent throughput λ in bit/s of this flow, or of each of its subflows, which count as flows.
+    /// Sent throughput λ of this flow, or of each of its subflows, which count as flows.
     pub(super) sent: Vec<f64>,
     /// Goodput α of both directions.
     pub(super) goodput: f64,

@@ -142,7 +142,7 @@ impl Counts {
         out.push(Scalar { flow, window, path: None, quantity: q::BURST_MEAN, value: mean });
     }
 
-    /// The smallest length that at least `hundredths` / 100 bursts do not exceed.
+    /// The smallest length that at least n bursts do not exceed, where n is `hundredths` / 100.
     fn quantile(&self, hundredths: u64) -> u64 {
         let mut seen = 0;
         let reached = self.ended.iter().find(|(_, number)| {

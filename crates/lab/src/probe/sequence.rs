@@ -34,7 +34,7 @@ pub(super) struct Sequence {
     flow: usize,
     name: String,
     started: bool,
-    /// The TSN of chunk 0.
+    /// The TSN before the TSN of the first chunk, which has number 1.
     base: Option<Tsn>,
     /// The number of the newest chunk.
     newest: u64,
@@ -112,7 +112,7 @@ impl Sequence {
             counted.paths.iter().map(|p| [p.fast_retransmissions, p.timer_retransmissions]).collect();
     }
 
-    /// Computes the TSN of chunk 0 from the number of the last chunk of each path.
+    /// Computes `base` (the TSN before the first chunk's) from the number of the last chunk of each path.
     fn set_base(
         &mut self,
         view: &mut ProbeView<'_>,
@@ -138,7 +138,7 @@ impl Sequence {
         });
     }
 
-    /// The number of a chunk: the number nearest to that of the newest chunk.
+    /// The number of the chunk with this TSN. Since TSNs wrap, it is the possible number nearest to `newest`.
     fn number(&self, tsn: Tsn) -> u64 {
         let base = self.base.unwrap_or(Tsn(tsn.0.wrapping_sub(1)));
         let behind = tsn.0.wrapping_sub(base.0).wrapping_sub(self.newest as u32) as i32;

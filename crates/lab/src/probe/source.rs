@@ -13,11 +13,12 @@ pub(super) enum ProbeSource {
     Paths { flow: usize, name: &'static str, of: fn(&PathView) -> Option<f64> },
     /// An inner quantity of the congestion control on each path of a flow's client.
     Inner { flow: usize, quantity: ProbeQuantity, name: &'static str },
-    /// The last chunk sent on each path of a flow's client, with the number of packets sent before.
+    /// The last chunk sent on each path of a flow's client. `before`: packets sent on each path up to the
+    /// last record.
     Tsn { flow: usize, before: Vec<u64> },
     /// The chunks of a flow's client one by one.
     Sequence(Box<Sequence>),
-    /// The limits of a flow's client and of each of its paths.
+    /// The reasons that hold back the client of a flow and each of its paths.
     Limit { flow: usize },
     /// The peer's receive window at a flow's client.
     PeerRwnd { flow: usize },
@@ -231,7 +232,7 @@ impl ProbeSource {
     }
 }
 
-/// The present limits of a connection and of each of its paths, as numbers.
+/// Calls `show` with the reason that holds the connection back at present, and that of each path, as numbers.
 fn limits(endpoint: &impl Transport, conn: ConnId, mut show: impl FnMut(Option<u8>, f64)) {
     let number = |limit| f64::from(limit as u8);
     endpoint.limit(conn).into_iter().for_each(|limit: Limit| show(None, number(limit)));

@@ -1,8 +1,8 @@
 use super::{Column, Table, TableError};
 use std::io::Write;
 
-/// Writes tables of one shape as CSV (RFC 4180), with the column names in the first line. Missing values are
-/// empty.
+/// Writes tables that have the same columns as CSV (RFC 4180), with the column names in the first line.
+/// Missing values are empty.
 pub struct CsvWriter<W> {
     sink: W,
     begun: bool,

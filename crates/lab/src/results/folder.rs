@@ -16,7 +16,7 @@ pub const MANIFEST: &str = "manifest.json";
 /// The key of the SHA-256 of each file beside the manifest.
 pub const OUTPUTS: &str = "outputs_sha256";
 
-/// The key of the SHA-256 of the manifest, computed with an empty string as the value.
+/// The key of the SHA-256 of the manifest. It is computed over the text with an empty string in its place.
 const SEAL: &str = "manifest_sha256";
 
 /// Error: why a folder of results cannot be read.

@@ -15,7 +15,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Writes tables of one shape to one Parquet file, whose bytes depend only on the rows.
+/// Writes tables that have the same columns to one Parquet file, whose bytes depend only on the rows.
 pub struct ParquetWriter<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     pending: Table,
@@ -133,7 +133,7 @@ fn encode(
     let mut writer =
         get_column_writer(descriptor, properties, Box::new(SerializedPageWriter::new(&mut sink)));
     match column {
-        // A word is copied once, not for each row.
+        // Each distinct text is copied once, not for each row.
         Column::Text(words) => {
             write_values::<ByteArrayType>(&mut writer, &words.rows_as(ByteArray::from), None)?
         }

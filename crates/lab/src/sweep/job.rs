@@ -2,7 +2,7 @@ use super::store;
 use crate::results::RunKey;
 use crate::scenario::Variant;
 
-/// A run that the store does not contain.
+/// A run that the store (the folder of finished runs) does not contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     /// [`Variant::number`](crate::scenario::Variant::number).

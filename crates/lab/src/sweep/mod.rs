@@ -47,7 +47,8 @@ use until::Values;
 pub struct SweepOptions {
     /// Runs of each combination, each with its own random streams.
     pub replicas: u32,
-    /// Adds replicas to combinations until an interval is narrow enough; `None`: all have `replicas`.
+    /// Adds replicas to combinations until a confidence interval is narrow enough; `None`: all have
+    /// `replicas`.
     pub until: Option<Until>,
     /// Number of threads; results do not depend on it.
     pub jobs: usize,
@@ -87,8 +88,8 @@ pub struct SweepReport {
     pub runs: Vec<RunRecord>,
     /// The number of replicas of each combination.
     pub replicas: Vec<u32>,
-    /// The widest interval of each combination that has the most replicas allowed and still too wide an
-    /// interval.
+    /// For each combination whose confidence interval is still too wide with the largest allowed number of
+    /// replicas: its widest interval.
     pub wide: Vec<Wide>,
     /// The contents of `manifest.json`.
     pub manifest: Json,
@@ -315,7 +316,7 @@ struct Round<'r, 'e> {
 }
 
 impl Round<'_, '_> {
-    /// Performs the missing runs for these numbers of replicas, and adds their records.
+    /// Performs the missing runs, and adds their records to `done`. `replicas` and `done` are by combination.
     fn work(
         &mut self,
         replicas: &[u32],
@@ -380,7 +381,8 @@ impl Round<'_, '_> {
     }
 }
 
-/// Adds the values of new runs in `done` to `known`, by combination.
+/// Reads the measured values of the runs that are new in `done`, and adds them to `known`. Both are by
+/// combination.
 fn read_values(
     until: &Until,
     done: &[Vec<RunRecord>],

@@ -35,13 +35,13 @@ pub(super) fn clear(folder: &Path) {
     });
 }
 
-/// Removes the unfinished folders of finished runs, from any process.
+/// Removes the partial folders of runs that are finished by now, whichever process left them.
 pub(super) fn clear_of(folder: &Path, is_finished: impl Fn(&str) -> bool) {
     remove(folder, |hash, _| is_finished(hash));
 }
 
-/// Removes the parts for which `gone` returns true. `gone` gets the first word of the name, and the whole
-/// name.
+/// Removes the unfinished files and folders for which `gone` returns true. `gone` gets the first word of the
+/// name after the prefix (for a run, its hash), and the whole name after the prefix.
 fn remove(folder: &Path, gone: impl Fn(&str, &str) -> bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();

@@ -170,7 +170,7 @@ impl Store {
         table.ok_or_else(|| SweepError::Damaged { path: self.runs.join(hash).join(name) })
     }
 
-    /// Removes the unfinished folders of killed processes whose runs are finished now.
+    /// Removes partial folders that killed processes left behind, if the same run has been finished since.
     pub fn clear_parts(&self, runs: &[RunRecord]) {
         let finished: BTreeSet<&str> = runs.iter().map(|run| run.hash.as_str()).collect();
         parts::clear_of(&self.runs, |hash| finished.contains(hash));

@@ -52,7 +52,8 @@ pub(super) fn write(
 /// Largest number of tables that a thread may read ahead, since they may be large.
 const AHEAD: usize = 2;
 
-/// Makes items with several threads, and uses them in order. Only a few are in memory at a time.
+/// Makes `count` items in `jobs` threads, and calls `take` with them in order. Only a few are in memory at a
+/// time.
 pub(super) fn in_order<T: Send>(
     jobs: usize,
     count: usize,
@@ -79,7 +80,7 @@ pub(super) fn in_order<T: Send>(
     })
 }
 
-/// A file for tables of one shape, which is created atomically.
+/// A file for tables with the same columns. It gets its name only when it is complete.
 struct TableFile {
     path: PathBuf,
     part: PathBuf,
@@ -90,7 +91,7 @@ struct TableFile {
 enum Rows {
     Csv(CsvWriter<BufWriter<File>>),
     Parquet(Box<ParquetWriter<BufWriter<File>>>),
-    /// The first table defines the columns.
+    /// No table was written yet: the first one defines the columns. The flag is true for CSV.
     Begun(BufWriter<File>, bool),
     /// A write has failed.
     Broken,

@@ -1,4 +1,5 @@
-//! Replicas on demand: a combination gets more replicas until the interval of a quantity is narrow enough.
+//! Replicas on demand: a combination gets more replicas until the 95 % confidence interval of a quantity is
+//! narrow enough.
 
 use crate::metrics::quantity::ALL_FLOWS;
 use crate::results::{Column, Table};
@@ -6,10 +7,10 @@ use crate::statistics::mean_and_half_width;
 use scenario::nearest;
 use units::Probability;
 
-/// The width of an interval at which a combination has enough replicas.
+/// The width of the confidence interval at which a combination has enough replicas.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {
-    /// The quantity. The limit applies to every flow that has this quantity.
+    /// The quantity. Its interval must be narrow enough for every flow that has this quantity.
     pub quantity: String,
     /// The half width of the 95 % interval, relative to the mean.
     pub share: f64,
@@ -17,7 +18,7 @@ pub struct Until {
     pub most: u32,
 }
 
-/// A flow whose interval is still too wide.
+/// A flow whose confidence interval is still too wide.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wide {
     /// Index of the combination.
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_combination_is_too_wide_until_its_interval_is_narrow() {
-        // Mean 4, half width t(2) · sqrt(4 / 3) = 4.968.
+        // Mean 4, variance 4; t for two degrees of freedom is 4.303: half width 4.303 · sqrt(4 / 3) = 4.968.
         let wide = until().too_wide(7, &runs(&[2.0, 4.0, 6.0])).expect("is wide");
         assert_eq!((wide.variant, wide.flow.as_str(), wide.replicas), (7, "f", 3));
         assert!((wide.share - 4.968 / 4.0).abs() < 1e-3, "{}", wide.share);

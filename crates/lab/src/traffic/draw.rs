@@ -1,4 +1,4 @@
-//! Draws from the distributions of a scenario.
+//! Draws random values from the distributions of a scenario.
 
 use crate::scenario::{Distribution, Hertz, LONGEST_TIME};
 use des::Random;

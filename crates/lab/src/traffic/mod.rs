@@ -26,7 +26,8 @@ pub struct Generator {
     stream: u16,
     streams: u16,
     saturated: bool,
-    /// Service of the last message, and whether it is drawn for each message.
+    /// How the last message is delivered (ordered or not, reliable or not), and whether this is drawn for
+    /// each message.
     kind: Kind,
     kind_varies: bool,
     random: Random,

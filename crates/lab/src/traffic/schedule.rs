@@ -15,7 +15,7 @@ pub struct Schedule {
     last: Span,
 }
 
-/// Least period of a schedule that repeats, so that time advances.
+/// Time added before each repetition of a schedule, so that time advances even if all its times are zero.
 const LEAST_PERIOD: Span = Span::from_millis(1);
 
 impl Schedule {
@@ -24,7 +24,7 @@ impl Schedule {
         Schedule { changes, random, next: 0, last: Span::ZERO }
     }
 
-    /// True if the source is on at the start.
+    /// True if the source is on at the start: only if the schedule has no changes.
     pub fn starts_on(&self) -> bool {
         self.changes.times.is_empty()
     }

@@ -27,7 +27,8 @@ pub(crate) struct View<'a> {
 pub struct FlowNow {
     /// Payload that the receiving application has received.
     pub received: ByteCount,
-    /// The present limit of the sending end; `None` before its first transmission, and for UDP.
+    /// The reason that keeps the sending end from sending more; `None` before its first transmission, and for
+    /// UDP.
     pub limit: Option<Limit>,
     /// The paths of the sending end; empty while there is no connection.
     pub paths: Vec<PathNow>,

@@ -45,7 +45,7 @@ impl World {
             hosts.expect(server, &dial.callers, spec.local_port, index);
             let flow = flow(spec, dial, [client, server], &streams);
             let Plan { connect, start, stop, .. } = flow.plan;
-            // A real client opens its connection itself.
+            // A client on a real host (one outside the simulation) opens its connection itself.
             if scenario.real.iter().all(|host| host.node != spec.client) {
                 kernel.schedule(connect, LabEvent::Flow(index as u32, Step::Connect));
             }

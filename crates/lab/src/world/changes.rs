@@ -23,10 +23,10 @@ struct Waiting {
     flow: usize,
     path: u8,
     state: f64,
-    /// Entries until the change.
+    /// How often the path must still enter the state until the change is due.
     left: u32,
     after: Span,
-    /// The path is in the state.
+    /// True while the path is in the state.
     inside: bool,
 }
 

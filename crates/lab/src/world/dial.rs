@@ -11,7 +11,8 @@ use net::{Network, NodeId};
 use std::net::IpAddr;
 use units::ByteCount;
 
-/// Finds the addresses of a flow and claims its two endpoints, the client's first.
+/// Finds the addresses of a flow, and registers in `bindings` the two endpoints that it needs, the client's
+/// first.
 pub(super) fn bind(
     flow: &scenario::Flow,
     scenario: &Scenario,
@@ -28,8 +29,8 @@ pub(super) fn bind(
     Ok(dial)
 }
 
-/// Finds the addresses of short transfers and claims the server's endpoint. The clients are created during
-/// the run.
+/// Finds the addresses of short transfers, and registers in `bindings` the endpoint that the server needs.
+/// The endpoints of clients are created during the run.
 pub(super) fn bind_server(
     flow: &scenario::Flow,
     scenario: &Scenario,

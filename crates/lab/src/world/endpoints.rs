@@ -9,14 +9,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use transport::Checksum;
 
-/// The endpoints claimed so far.
+/// The endpoints that the ends of flows have asked for by [`Self::claim`].
 #[derive(Default)]
 pub(super) struct Bindings {
     list: Vec<Binding>,
     by_port: BTreeMap<(NodeId, u8, u16), usize>,
     /// The hosts that receive SCTP in UDP.
     encapsulating: BTreeSet<NodeId>,
-    /// The index of the endpoint of each claim.
+    /// For each call of [`Self::claim`], the index of its endpoint in `list`.
     claims: Vec<usize>,
 }
 
@@ -29,7 +29,7 @@ struct Binding {
     connections: usize,
 }
 
-/// The requirements of one end of a flow.
+/// The requirements of one end of a flow for its endpoint.
 pub(super) struct Claim<'a> {
     pub(super) flow: &'a str,
     pub(super) node: NodeId,
@@ -91,7 +91,8 @@ impl Options {
 }
 
 impl Bindings {
-    /// Claims the endpoint of a port, which several flows may share if their options are equal.
+    /// Registers the endpoint that one end of a flow needs at a port. Several flows may share it if their
+    /// options are equal.
     pub(super) fn claim(&mut self, claim: Claim<'_>) -> Result<(), RunError> {
         let Claim { flow, node, port, addresses, options, connections } = claim;
         self.keep_udp_port(flow, node, &options, port)?;
@@ -141,7 +142,8 @@ impl Bindings {
         Ok(())
     }
 
-    /// Creates the endpoints. Returns the endpoint of each claim, in the order of the claims.
+    /// Creates the endpoints. Returns, for each call of [`Self::claim`] in order, the endpoint that it asked
+    /// for.
     pub(super) fn create(
         self,
         streams: &Streams,
@@ -161,7 +163,7 @@ impl Bindings {
 }
 
 impl Claim<'_> {
-    /// Creates an endpoint for this claim only.
+    /// Creates an endpoint that no other flow shares.
     pub(super) fn create(
         self,
         streams: &Streams,

@@ -1,4 +1,5 @@
-//! Starts short transfers and handles their events.
+//! Starts short transfers and handles their events. A lane is a client port that transfers use one after
+//! another.
 
 use super::{LabEvent, World, dial};
 use crate::app::{Lane, Reaction};
@@ -21,8 +22,8 @@ impl World {
         }
     }
 
-    /// Begins a transfer on the lane that was unused for longest. Returns false if no lane is unused, or if
-    /// that lane cannot connect yet, because its last connection is in TIME-WAIT.
+    /// Begins a transfer on the lane (client port) that was unused for longest. Returns false if no lane is
+    /// unused, or if that lane cannot connect yet, because its last connection is in TIME-WAIT.
     fn begin_on_a_free_lane(&mut self, source: usize, size: u64) -> bool {
         let Some(lane) = self.transfers[source].free.pop_front() else { return false };
         let begun = self.begin(lane, size);
@@ -32,7 +33,7 @@ impl World {
         begun
     }
 
-    /// Begins a transfer on a new lane. Returns false if the client has no port left.
+    /// Begins a transfer on a new lane (client port). Returns false if the client has no port left.
     fn begin_on_a_new_lane(&mut self, number: usize, size: u64) -> bool {
         let source = &mut self.transfers[number];
         let Some(port) = source.next_port else { return false };
@@ -48,7 +49,7 @@ impl World {
         self.begin(lane, size)
     }
 
-    /// Begins a transfer on a lane. Returns false if the client cannot connect.
+    /// Begins a transfer on a lane (client port). Returns false if the client cannot connect.
     fn begin(&mut self, number: usize, size: u64) -> bool {
         let now = self.kernel.now();
         let lane = &mut self.lanes[number];

@@ -49,7 +49,8 @@ pub struct CaptureReport {
 /// The UDP port of SCTP (`rfc6951#section-5.1`).
 const UDP_PORT: u16 = 9899;
 
-/// Largest number of entries for UDP flows that carry SCTP at other ports: two for each flow.
+/// Largest number of entries of [`Finder::known`]: two for each UDP flow that carries SCTP at ports other
+/// than 9899.
 const MOST_ROUTES: usize = 4096;
 
 /// Reads a capture to its end.

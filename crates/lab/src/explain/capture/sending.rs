@@ -78,7 +78,7 @@ pub struct Rtt {
     pub greatest: Span,
 }
 
-/// Place and time at which a packet was captured.
+/// Time, addresses and length of a captured packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) at: Instant,
@@ -146,7 +146,7 @@ const MOST_PATHS: usize = 64;
 const MOST_CHUNKS: usize = 1 << 16;
 const MOST_REPAIRED: usize = 1 << 12;
 
-/// Longest silence before a retransmission that does not count as a timeout.
+/// A retransmission counts as a timeout only after a silence longer than this.
 const LEAST_TIMEOUT: Span = Span::from_millis(50);
 
 /// Bytes of a DATA chunk before its user data.

@@ -71,7 +71,7 @@ fn data_and_acknowledgements_are_counted() {
     assert_eq!((found.ports, found.user_bytes, found.time), ((1, 2), 300, Span::from_millis(100)));
     let path = &found.paths[0];
     assert_eq!((path.packets, path.chunks, path.user_bytes, path.retransmissions), (2, 3, 300, 0));
-    // IP, common header, and 116 bytes a chunk.
+    // Each packet has 32 bytes of IP header and common header, each chunk 16 bytes of header and 100 of data.
     assert_eq!((path.bytes, path.sacks, path.sack_bytes), (32 + 232 + 32 + 116, 2, 2 * (20 + 12 + 16)));
     let times = [30, 40, 50].map(Span::from_millis);
     assert_eq!(path.rtt, Some(Rtt { least: times[0], mean: times[1], greatest: times[2] }));

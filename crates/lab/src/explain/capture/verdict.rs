@@ -1,9 +1,9 @@
-//! The limit of one direction of an association, if a capture shows it.
+//! Decides from a capture what held back the sender of one direction of an association.
 
 use super::sending::{DirectionReport, PathReport};
 use units::Span;
 
-/// Limit of a sender.
+/// What held a sender back, as far as a capture shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Too few packets, or too short a time.
@@ -24,7 +24,7 @@ pub enum Verdict {
 
 /// Least number of packets for a verdict.
 const LEAST_PACKETS: u64 = 10;
-/// Least time for a rate.
+/// Least time from the first to the last packet for which a rate is computed.
 const LEAST_TIME: Span = Span::from_millis(10);
 
 /// Least fraction of retransmitted chunks at which losses count as the limit.
@@ -55,7 +55,7 @@ impl DirectionReport {
         self.time >= LEAST_TIME && self.sum(|path| path.packets) > 1
     }
 
-    /// The limit of the sender for the largest part of the time.
+    /// Returns what held the sender back for the largest part of the time.
     pub fn verdict(&self) -> Verdict {
         if !self.has_rate() || self.sum(|path| path.packets) < LEAST_PACKETS {
             return Verdict::TooShort;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::output::FlowPaths;
 
-/// The sweep with one value of `rho`.
+/// The sweep with only one value of the axis `rho`.
 fn only(rho: &str) -> Sweep {
     let mut sweep = sweep();
     sweep.restrict("rho", rho).unwrap();
@@ -64,7 +64,7 @@ fn different_results_of_the_same_inputs_are_a_conflict_that_names_both_and_copie
         assert!(error.to_string().contains(&path.display().to_string()), "{error}");
     }
     assert_eq!(std::fs::read_dir(one.0.join("runs")).unwrap().count(), before);
-    // The same holds if neither folder is the destination.
+    // The same holds if a third folder is the destination.
     let into = Scratch::new("conflict-into");
     let error = merge(&into.0, &[one.0.clone(), two.0.clone()]).unwrap_err();
     assert!(matches!(error, MergeError::Conflict { .. }), "{error}");

@@ -101,7 +101,7 @@ fn an_abort_tells_its_side_and_its_causes() {
     file.handshake();
     file.chunk(40, true, 11, &abort(true));
     assert_eq!(file.association().end, End::Abort { by: 1 });
-    // The answer to an INIT.
+    // An ABORT that answers an INIT.
     let mut file = File::new();
     file.init(0, 22, 1);
     file.chunk(1, true, 22, &Abort { reflected_tag: true, causes: Default::default() });

@@ -3,7 +3,7 @@
 use super::*;
 use net::Undecoded;
 
-/// The packets of a file: microseconds, and bytes.
+/// The packets of a file: time in microseconds, and bytes of the IP packet.
 fn packets(file: &File) -> Vec<(u64, Vec<u8>)> {
     let word =
         |bytes: &[u8], n: usize| u32::from_le_bytes(bytes[n..n + 4].try_into().expect("four")) as usize;
@@ -41,7 +41,8 @@ fn block(kind: u32, body: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A section of pcapng. `interfaces`: link types, and time units as powers of ten of a second.
+/// A section of pcapng. `interfaces`: link type, and n if the time unit is 10^-n s. `packets`: interface,
+/// microseconds, bytes.
 fn section(interfaces: &[(u16, u8)], packets: &[(u32, u64, Vec<u8>)]) -> Vec<u8> {
     let mut out =
         block(0x0a0d_0d0a, &[0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]);
@@ -68,7 +69,7 @@ fn transfer() -> File {
     file
 }
 
-/// Numbers of chunks, retransmissions and SACKs of the only path, and of repeated sightings.
+/// Numbers of chunks, retransmissions and SACKs of the only path, and of packets that were captured again.
 fn counts(file: &[u8]) -> (u64, u64, u64, u64) {
     let report = read_capture(file).expect("a capture");
     let [direction] = report.directions.as_slice() else { panic!("{report:?}") };
@@ -218,7 +219,7 @@ fn what_is_not_decoded_is_counted_by_its_reason() {
     damaged[0].1[20 + 12 + 116 + 3] = 2;
     let report = read_capture(classic(101, &damaged).as_slice()).expect("a capture");
     assert_eq!(report.not_decoded.count(Missed::Chunk), 1);
-    // Ten thousand kinds of frames.
+    // Ten thousand frames, each with another EtherType.
     let odd = |n: u16| (0, [[0; 12].as_slice(), &(0x9100 + 1 + n).to_be_bytes(), &[0; 8]].concat());
     let report = read_capture(classic(1, &(0..10_000).map(odd).collect::<Vec<_>>()).as_slice()).expect("one");
     assert!(report.not_decoded.iter().count() < 100);
