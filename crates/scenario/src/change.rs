@@ -28,7 +28,7 @@ pub enum Trigger {
         path: u8,
         /// The state.
         state: ModelState,
-        /// Number of the entry, from 1.
+        /// The entry into the state that counts: 1 is the first one of the run.
         entry: u32,
         /// Time from the entry to the change.
         after: Span,

@@ -4,7 +4,7 @@ use crate::{Flow, Scenario};
 
 /// The network of a scenario, built to check flows on it.
 pub trait Trial {
-    /// Checks a flow and adds it.
+    /// Checks a flow, and adds it to those against which later flows are checked.
     ///
     /// # Errors
     /// [`Misfit`] says why it cannot work.

@@ -173,7 +173,8 @@ fn site(item: &Item, table: &Table, steps: &[Step], dotted: &str, faults: &mut F
     Some(Site { steps: steps.to_vec(), axis, alternatives: list.clone(), span: item.span.clone() })
 }
 
-/// The axes of the sites. Sites of one axis change together, so they must have the same number of variations.
+/// The axes of `sites` (values with variations). Sites of one axis change together, so they must have the
+/// same number of variations.
 pub(super) fn axes(sites: &[Site], text: &str, faults: &mut Faults) -> Vec<Axis> {
     let mut axes: Vec<(Axis, Vec<&Site>)> = Vec::new();
     for site in sites {
@@ -200,8 +201,8 @@ pub(super) fn axes(sites: &[Site], text: &str, faults: &mut Faults) -> Vec<Axis>
 }
 
 /// Makes the values of an axis distinct, since the results identify a combination by these values. While two
-/// values are equal, appends the values of the next site that advances with the first. Notes a fault if
-/// values are equal at all sites.
+/// values are equal, appends to all values those of the next value of the file that changes with the axis.
+/// Notes a fault if some remain equal.
 fn tell_apart(axis: &mut Axis, together: &[&Site], text: &str, faults: &mut Faults) {
     for site in &together[1..] {
         if equal_pair(&axis.values).is_none() {

@@ -50,7 +50,7 @@ impl Decode for BucketTable {
 }
 
 impl Show for BucketTable {
-    /// Only the default is ever written: no bucket.
+    /// Only the default is ever shown, in the schema: no bucket.
     fn show(&self) -> Json {
         json!("none")
     }

@@ -115,7 +115,7 @@ table! {
 /// Traffic from client to server, and from server to client.
 pub(crate) struct BothTraffics {
     pub forward: TrafficTable,
-    /// Traffic from server to client: without a `back` table the same. Used only if the flow is
+    /// Traffic from server to client; without a `back` table, the same as `forward`. Used only if the flow is
     /// bidirectional.
     pub back: TrafficTable,
     /// Whether the file has a `back` table.
@@ -205,7 +205,7 @@ impl Decode for Address {
 }
 
 impl Show for Address {
-    /// Only the default is ever written.
+    /// Only the default is ever shown, in the schema.
     fn show(&self) -> Json {
         json!("*")
     }
@@ -234,7 +234,7 @@ impl Decode for PrimaryPathWord {
 }
 
 impl Show for PrimaryPathWord {
-    /// Only the default is ever written.
+    /// Only the default is ever shown, in the schema.
     fn show(&self) -> Json {
         json!("*")
     }
@@ -336,7 +336,7 @@ impl<T: Decode + PartialOrd> Decode for Distribution<T> {
 }
 
 impl<T: Show> Show for Distribution<T> {
-    /// Only defaults are ever written, and a default is a constant.
+    /// Only defaults are ever shown, in the schema, and a default is a constant.
     fn show(&self) -> Json {
         match self {
             Distribution::Constant(value)

@@ -296,7 +296,7 @@ pub(super) const DEFAULT_QUEUE: QueueTable =
 const DEFAULT_PACKETS: u32 = 100;
 
 impl Show for QueueTable {
-    /// Only the default is ever written.
+    /// Only the default is ever shown, in the schema.
     fn show(&self) -> Json {
         json!({ "kind": "drop-tail", "packets": DEFAULT_PACKETS })
     }

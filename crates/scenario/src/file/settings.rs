@@ -92,7 +92,8 @@ pub fn object(properties: Map<String, Json>) -> Json {
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
-/// A value as a file writes it, and the schema of such values. Appends an element to a list.
+/// The value as a file writes it, and the schema of such values. Adds an element to a list, because the
+/// schema of a list contains that of an element.
 fn described(value: OptionValue<'_>, definitions: &mut Definitions) -> (Json, Json) {
     match value {
         OptionValue::Switch(on) => (on.show(), bool::schema(definitions)),
