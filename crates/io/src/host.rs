@@ -297,7 +297,7 @@ impl Host {
         let now = self.clock.now();
         for _ in 0..ANSWERS {
             let Some(Report { src, dst, what }) = self.sockets.next_report(&mut self.quoted) else { break };
-            // The quoted packet is ours: its source port tells the endpoint.
+            // The quoted packet came from this host, so its source port identifies the endpoint.
             let Some(&[high, low]) = self.quoted.first_chunk() else { continue };
             let port = u16::from_be_bytes([high, low]);
             if let Some(entry) = self.ports.get_mut(&port) {

@@ -11,12 +11,12 @@ use units::{ByteCount, Span};
 pub struct LimitTimes(sctp::LimitTimes);
 
 impl LimitTimes {
-    /// The present limit of the sender; `None` before the sender first sends.
+    /// What keeps the sender from sending more at present; `None` before the sender first sends.
     pub fn present(&self) -> Option<Limit> {
         self.0.present()
     }
 
-    /// The time of one limit.
+    /// How long this limit kept the sender from sending more.
     pub fn of(&self, limit: Limit) -> Duration {
         self.0.of(limit).into()
     }
@@ -26,7 +26,8 @@ impl LimitTimes {
         self.0.total().into()
     }
 
-    /// The share of each limit in the time from `before` to these times; `None` if no time passed.
+    /// For each limit, the share of the time since `before` in which it kept the sender from sending more;
+    /// `None` if no time passed.
     pub fn shares_since(&self, before: &LimitTimes) -> Option<impl Iterator<Item = (Limit, f64)>> {
         self.0.shares_since(&before.0)
     }

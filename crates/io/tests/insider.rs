@@ -46,7 +46,7 @@ fn seal(from: u8, to: u8, packet: &[u8]) -> Vec<u8> {
     [vec![from], crypt(from, to, [&MARK]), crypt(from, to, packet)].concat()
 }
 
-/// A packet and its channel.
+/// A packet, and its channel (which stands for one authenticated peer).
 type Noted = (Channel, Vec<u8>);
 
 /// The packets that a guard sealed, and those that it opened.
@@ -132,7 +132,7 @@ fn endpoint(local: IpAddr, own: u8, others: &[u8]) -> (Endpoint, Log) {
     (builder(local).guard(toy).bind().expect("binds"), log)
 }
 
-/// A NAT between P and the server. M sends from the same socket.
+/// A NAT between client P and the server. The forged packets of client M leave from the same socket.
 struct Gate {
     socket: UdpSocket,
     server: SocketAddr,
@@ -161,7 +161,7 @@ impl Gate {
     }
 }
 
-/// An association of P with the server, and one of M.
+/// The server, with an association of client P and one of client M, the attacker.
 struct World {
     server: Endpoint,
     log: Log,

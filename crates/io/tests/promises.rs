@@ -333,7 +333,7 @@ fn deliveries_tell_what_the_peer_has_and_what_it_never_got() {
     let reading = thread::spawn(move || std::iter::from_fn(|| reader.recv().ok().flatten()).count());
     let deliveries: Vec<Delivery> =
         (0..100).map(|n| run(one.send_tracked(vec![n; 3_000])).expect("is taken")).collect();
-    // Every second delivery is dropped.
+    // Every second `Delivery` future is dropped, and nobody waits for it.
     for delivery in deliveries.into_iter().step_by(2) {
         assert_eq!(run(delivery), Ok(()));
     }

@@ -2,7 +2,7 @@ use crate::net::Sockets;
 use crate::responder::Responder;
 use transport::{Datagram, Octets, Transmit};
 
-/// The responder of an endpoint, with its buffer.
+/// The responder of an endpoint (it answers datagrams of other protocols), with the buffer for its answers.
 #[derive(Debug)]
 pub(crate) struct Answering {
     responder: Box<dyn Responder>,

@@ -7,7 +7,7 @@ use transport::Channel;
 use units::Instant;
 
 impl Driver {
-    /// Executes the commands of the handles.
+    /// Executes the commands that the handles of the program have queued.
     pub(super) fn obey(&mut self, now: Instant) {
         let mut commands = std::mem::take(&mut self.commands);
         self.hub.take(&mut commands);

@@ -1,4 +1,5 @@
-//! The associations of the endpoint and their mailboxes.
+//! The associations of the endpoint, each with the mailbox that the driver thread shares with the program's
+//! handles.
 
 use super::entry::{Entry, Sent};
 use super::{Guarded, trace};
@@ -14,7 +15,7 @@ use std::time::Duration;
 use transport::Channel;
 use units::{Instant, Span};
 
-/// Interval of checks of connections that are closed in the background.
+/// Interval of checks of connections that are closed in the background: no caller waits for their end.
 const LOOK_EVERY: Span = Span::from_millis(100);
 
 /// The connections of an endpoint that have not ended, or whose handles are not notified of the end yet.
@@ -24,7 +25,7 @@ pub(super) struct Connections {
     /// Connections with messages that wait for the stack. Each time that packets were sent, the stack may
     /// have room for messages (`Config::send_queue`), so the driver tries all of them again.
     sending: Vec<AssocId>,
-    /// Connections with unanswered flushes.
+    /// Connections with callers that wait until all queued messages are acknowledged (flushes).
     flushing: BTreeSet<AssocId>,
     /// Connections that are closed in the background.
     closing: BTreeSet<AssocId>,
@@ -142,7 +143,7 @@ impl Connections {
         }
     }
 
-    /// Sets the source of a connection.
+    /// Sets the source of a connection, from which it takes messages while the stack has room.
     pub(super) fn set_source(&mut self, id: AssocId, source: Source) {
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.set_source(source);
@@ -193,8 +194,8 @@ impl Connections {
         }
     }
 
-    /// Ends the associations of a channel that has ended: all of them, or without a session only those whose
-    /// handshake waits for INIT ACK.
+    /// Ends the associations of a channel (one authenticated peer) that has ended: all of them, or, if no
+    /// session with the peer came about, only those that wait for INIT ACK.
     pub(super) fn end_channel(&mut self, endpoint: &mut Endpoint, channel: Channel, end: ChannelEnd) {
         for (&id, entry) in &mut self.entries {
             let reason = match end {

@@ -4,7 +4,7 @@ use sctp::Icmp;
 use transport::{Channel, Datagram, Octets, Transmit};
 use units::{ByteCount, Instant};
 
-/// The guard of an endpoint, with its buffers.
+/// The guard (encryption layer) of an endpoint, with its buffers.
 #[derive(Debug)]
 pub(crate) struct Guarded {
     guard: Box<dyn Guard>,
@@ -41,7 +41,7 @@ impl Guarded {
         Some(Datagram { channel, bytes: Octets::from(&self.opened[..]), ..datagram })
     }
 
-    /// The channel of a peer to connect to.
+    /// The channel for a peer to connect to: it stands for one authenticated peer.
     pub(super) fn channel(&mut self, peer: Option<&Identity>) -> Result<Channel, GuardError> {
         self.guard.channel(peer)
     }
@@ -51,8 +51,8 @@ impl Guarded {
         self.guard.identity(channel)
     }
 
-    /// The channel of a quoted datagram, and the ICMP message for the packet in it: its MTU is
-    /// smaller by the guard's bytes.
+    /// The channel of the datagram that an ICMP message quotes, and the message as it applies to the SCTP
+    /// packet in this datagram: its MTU is smaller by the bytes that the guard adds.
     pub(super) fn quoted(&self, bytes: &[u8], what: Icmp) -> Option<(Channel, Icmp)> {
         let overhead = ByteCount::new(self.guard.overhead() as u64);
         let inner = match what {

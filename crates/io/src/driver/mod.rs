@@ -226,7 +226,8 @@ impl Driver {
                 self.trace.on_event(&self.endpoint, id, &event);
                 self.connections.on_event(&mut self.endpoint, &self.new_connections, id, event);
             }
-            // The events of one arrival fill the backlog before the next arrival is examined.
+            // The events of an accepted association fill the backlog before the next request of a peer is
+            // examined.
             let backlog = &self.new_connections;
             if !self.connections.accept(now, &mut self.endpoint, self.guard.as_ref(), (&self.hub, backlog)) {
                 break;

@@ -1,7 +1,7 @@
 use crate::tap::Tap;
 use transport::{Datagram, Octets, Transmit};
 
-/// The tap of an endpoint with the UDP port of its sockets.
+/// The tap of an endpoint (it sees each packet), with the UDP port of the sockets.
 #[derive(Debug)]
 pub(crate) struct Tapped {
     tap: Box<dyn Tap>,

@@ -174,9 +174,10 @@ impl<E> Builder<E> {
         self
     }
 
-    /// Puts a guard between endpoint and sockets. Packets carry no CRC32c, since the guard protects them.
-    /// [`mtu`](Config::mtu) becomes smaller by the bytes that the guard adds. The endpoint processes an ICMP
-    /// message only if the guard recognises the datagram that the message quotes ([`Guard::quoted`]).
+    /// Puts a guard (encryption) between endpoint and sockets. Packets carry no CRC32c, since the guard
+    /// protects them. [`mtu`](Config::mtu) becomes smaller by the bytes that the guard adds. The endpoint
+    /// processes an ICMP message only if the guard recognises the datagram that the message quotes
+    /// ([`Guard::quoted`]).
     #[must_use]
     pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
         self.guard = Some(Box::new(guard));

@@ -36,7 +36,7 @@ impl Connection {
         &self.handle.0
     }
 
-    /// Waits until `wanted` returns a value for the phase.
+    /// Waits until `wanted` returns a value for the phase of the connection (opening, open, ended).
     async fn phase<T>(&self, wanted: impl Fn(&Phase) -> Option<T>) -> T {
         let mailbox = self.mailbox();
         wait(|cx, place| mailbox.poll_phase(cx, place, &wanted), |place| mailbox.stop_watching(place)).await

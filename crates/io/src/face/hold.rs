@@ -1,7 +1,7 @@
 use crate::shared::{Command, Hub, NewConnections};
 use std::sync::Arc;
 
-/// Keeps the driver running.
+/// Keeps the driver thread running while it exists.
 #[derive(Debug)]
 pub(super) struct Hold {
     pub(super) hub: Arc<Hub>,

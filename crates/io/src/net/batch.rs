@@ -7,7 +7,7 @@ use transport::{Octets, Transmit};
 const SEGMENTS: usize = 64;
 /// Largest number of bytes of a send call: the largest UDP payload over IPv4 is 65,507 bytes.
 const BYTES: usize = 65_000;
-/// Largest number of open batches.
+/// Number of the newest batches to which packets may still be added.
 const OPEN: usize = 16;
 /// Largest number of buffers kept for reuse.
 const SPARE: usize = 64;

@@ -10,7 +10,8 @@ use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// A UDP socket that sends and receives trains of datagrams, or a raw socket for packets in IP.
+/// A UDP socket that sends and receives several datagrams by one system call, or a raw socket for packets in
+/// IP.
 #[derive(Debug)]
 pub(crate) struct Socket {
     pub(super) io: UdpSocket,
@@ -20,7 +21,7 @@ pub(crate) struct Socket {
     pub(super) is_ipv4: bool,
     pub(super) framing: Framing,
     pub(crate) counters: Arc<SocketCounters>,
-    /// Claims the SCTP port of a raw socket as long as it is open.
+    /// While it is open, other processes see that the SCTP port of this raw socket is in use.
     _claim: Option<socket2::Socket>,
 }
 

@@ -202,7 +202,7 @@ impl Sockets {
         self.entries.iter().all(|entry| entry.batches.len() == 0)
     }
 
-    /// Adds a packet to the open batch of its route.
+    /// Adds a packet to the batch of its route: the packets that one system call will send.
     pub(crate) fn push(&mut self, transmit: &Transmit, packet: Octets<'_>) {
         if let Some(entry) = self.entry_for(transmit) {
             entry.batches.push(transmit, packet);

@@ -17,7 +17,7 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// Adds a listener, which sets the limit.
+    /// Adds a listener, which sets the largest number of waiting connections.
     pub(crate) fn join(&mut self, limit: usize) {
         self.listeners += 1;
         self.limit = limit;

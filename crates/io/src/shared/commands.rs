@@ -55,11 +55,13 @@ pub(crate) enum Command {
     Flush(AssocId, oneshot::Sender<bool>),
     /// Send a heartbeat to an address of the peer, and answer with its round-trip time.
     Heartbeat(AssocId, IpAddr, oneshot::Sender<Result<Duration, PathError>>),
-    /// Look for channels that the guard has ended. The driver does so in each round; this only wakes it.
+    /// Look for channels (authenticated peers) that the guard has ended. The driver does so in each round;
+    /// this only wakes it.
     Guard,
     /// Shut the association down once everything is delivered.
     Shutdown(AssocId),
-    /// The last handle of a connection was dropped: shut it down, or give up the attempt.
+    /// The last handle of a connection was dropped: shut it down, or abort it if its handshake is incomplete
+    /// and nothing is queued.
     Release(AssocId),
     /// End the association at once.
     Abort(AssocId, Bytes),

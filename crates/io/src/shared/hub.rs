@@ -41,7 +41,7 @@ pub(crate) struct Places {
     pub(crate) counters: Vec<Arc<SocketCounters>>,
 }
 
-/// Wakes the driver for its guard.
+/// Wakes the driver after another thread has changed its guard (encryption layer).
 impl Wake for Hub {
     fn wake(self: Arc<Self>) {
         self.tell(Command::Guard);

@@ -13,7 +13,7 @@ pub(crate) struct Inbox {
     messages: VecDeque<Received>,
     streams: BTreeMap<StreamId, Own>,
     bytes: usize,
-    /// True if the driver stopped at the limit.
+    /// True if the driver stopped adding messages because `LIMIT` bytes are unread.
     stopped: bool,
     /// Messages that must be read before the driver adds more.
     awaited: Option<Awaited>,

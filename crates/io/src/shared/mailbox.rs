@@ -211,7 +211,7 @@ impl Mailbox {
         Ok(Ok(()))
     }
 
-    /// Removes a caller from the queue.
+    /// Removes a caller from the queue of those that wait for room.
     pub(crate) fn leave_queue(&self, ticket: Ticket) {
         let mut contents = self.lock();
         contents.outbox.leave(ticket);

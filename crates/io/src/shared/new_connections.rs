@@ -69,7 +69,7 @@ impl NewConnections {
         listeners.wake();
     }
 
-    /// Drops all requests and closes the backlog after the end of the hub.
+    /// Drops all requests and closes the backlog after the driver has ended.
     pub(crate) fn end(&self) {
         // Dropping an answer wakes its caller, which must not happen under the lock.
         let requests = std::mem::take(&mut *self.requests());

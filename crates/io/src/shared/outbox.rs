@@ -180,7 +180,7 @@ impl Outbox {
         }
     }
 
-    /// Removes a caller from the queue.
+    /// Removes a caller from the queue of those that wait for room.
     pub(super) fn leave(&mut self, ticket: Ticket) {
         self.waiting.retain(|waiting| waiting.ticket != ticket);
     }
@@ -231,7 +231,7 @@ impl Outbox {
         self.items.is_empty() && self.urgent.is_empty() && self.writer.is_none()
     }
 
-    /// Empties the queue when nothing can be sent; returns all callers and the items.
+    /// Empties the outbox when nothing can be sent; returns the wakers of all callers, and the items.
     pub(super) fn clear(&mut self) -> (Woken, VecDeque<Item>) {
         let empty = Outbox { tickets: self.tickets, ..Outbox::new(self.limit) };
         let Outbox { writer, waiting, mut items, urgent, .. } = std::mem::replace(self, empty);

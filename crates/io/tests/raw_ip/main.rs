@@ -156,7 +156,7 @@ impl Capture {
         std::thread::sleep(Duration::from_millis(350));
         self.dumpcap.interrupt();
         self.dumpcap.finish();
-        // A quote in an ICMP message may be cut.
+        // The packet that an ICMP message quotes may be cut.
         let whole = |filter: &str| format!("({filter}) && !icmp && !icmpv6");
         let mut all = vec!["sctp".to_owned(), whole(BAD_CHECKSUM), whole(MALFORMED)];
         all.extend(filters.iter().map(|&filter| filter.to_owned()));

@@ -14,7 +14,8 @@ use std::path::Path;
 use std::process::Command;
 use testkit::Interop;
 
-/// Value in the table's column for the side that connects: in each test, either side connects once.
+/// Value in the table's column for the side that connects: each test runs twice, so that each side connects
+/// once.
 const BOTH: &str = "each";
 
 /// The version of the installed usrsctp library.
