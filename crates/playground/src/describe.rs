@@ -6,7 +6,8 @@ use net::{ChannelSpec, Limit as Room, QueueSpec};
 use serde_json::{Value, json};
 use transport::Limit;
 
-/// Title, nodes, links with both directions, flows, and the names of limits.
+/// As JSON: title, nodes, links with both directions, flows, and the names of the reasons that can hold a
+/// sender back.
 pub fn scenario(scenario: &Scenario) -> String {
     let nodes = scenario.nodes.iter().map(|node| {
         let kind = match node.kind {

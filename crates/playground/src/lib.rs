@@ -78,8 +78,8 @@ impl Playground {
         std::mem::take(&mut self.samples.paths)
     }
 
-    /// Samples of flows since the last call, in rows of four numbers: time, flow, payload received, index of
-    /// its limit in the description.
+    /// Samples of flows since the last call, in rows of four numbers: time, flow, payload received, and the
+    /// index in the description of the reason that holds the sender back.
     pub fn flow_samples(&mut self) -> Vec<f64> {
         std::mem::take(&mut self.samples.flows)
     }

@@ -29,7 +29,7 @@ pub(crate) struct Log {
     paths: Vec<ObservedPath>,
     reason: Option<&'static str>,
     markers: Arc<[Marker]>,
-    /// The number of markers that are written.
+    /// The number of markers (changes of the network by the scenario) that are written.
     passed: usize,
 }
 
@@ -93,7 +93,7 @@ impl Log {
         log
     }
 
-    /// Adds an event, after the markers before it.
+    /// Adds an event, after the markers whose time has come.
     #[inline]
     fn event(&mut self, now: Instant, name: &str, path: Option<PathId>, data: impl FnOnce(&mut Object<'_>)) {
         if self.markers.get(self.passed).is_some_and(|next| next.at <= now) {

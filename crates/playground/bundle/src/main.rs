@@ -1,5 +1,6 @@
 //! Writes the playground as a single page that needs neither a server nor a network. The page contains the
-//! module, the script that `wasm-bindgen` generates for it, and the page's own scripts, style and scenarios.
+//! WebAssembly module, the script that `wasm-bindgen` generates for it, and the page's own scripts, style and
+//! scenarios.
 //!
 //! `anabranch-playground-bundle MODULE.wasm PAGE.html`: must be run in the root of the repository.
 #![forbid(unsafe_code)]
