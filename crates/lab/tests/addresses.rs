@@ -37,8 +37,8 @@ fn a_transfer_goes_on_from_new_addresses_if_the_peer_learns_of_them() {
 #[test]
 fn without_asconf_the_path_of_the_old_address_carries_nothing_any_more() {
     let throughput = |output: &RunOutput| scalar(output, "flow", "throughput_bps");
-    // With `PathSet::Addresses`, the packets of the first path would then leave from the other address of the
-    // client.
+    // With `PathSet::Addresses`, the packets of the first path would leave from the other address of the
+    // client after the change.
     let options = Config { asconf: false, paths: PathSet::SameSubnet, ..Config::recommended() };
     let [never, once] = [&[][..], &[15]].map(|at| upload(options.clone(), at));
     let share = throughput(&once) / throughput(&never);

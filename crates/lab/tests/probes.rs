@@ -139,7 +139,7 @@ fn chunks(from: Instant, to: Option<Instant>, nr_sack: bool) -> RunOutput {
     run(&scenario)
 }
 
-/// The numbers of all series of a quantity, in order of time.
+/// The chunk numbers in all series of a quantity, in order of time.
 fn numbers(output: &RunOutput, quantity: &str) -> Vec<u64> {
     let of = output.series.iter().filter(|series| series.quantity == quantity);
     let mut points: Vec<_> = of.flat_map(|series| series.points.clone()).collect();

@@ -3,7 +3,7 @@
 use anabranch_lab as lab;
 use lab::output::RunControl;
 
-/// Throughput in Mbit/s in the half second after the second path of `scenarios/return.toml` answers.
+/// Throughput in Mbit/s in the half second after the second path of `scenarios/return.toml` answers again.
 fn throughput_after_return(resume: &str) -> f64 {
     let text = include_str!("../../../scenarios/return.toml")
         .replace("reset_time = \"5 s\"", "reset_time = \"24.2 s\"")

@@ -117,7 +117,8 @@ fn bursts_are_counted_at_the_link_where_they_arrive() {
         });
     }
     let output = run(&scenario);
-    // The frames at 10 s and at 20 s both count at the first link; at the router they arrive a little later.
+    // Bursts are counted from 10 s to 20 s. At the first link those of 10 s and of 20 s count; at the router
+    // the last one arrives too late.
     for (link, bursts) in [("client-west1", 101.0), ("west1-east1", 100.0)] {
         let count = |quantity| scalar(&output, &format!("flow@link:{link}"), quantity);
         assert_eq!((count("bursts"), count("bursts_of_5"), count("bursts_of_4")), (bursts, bursts, 0.0));

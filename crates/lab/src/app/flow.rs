@@ -136,7 +136,7 @@ impl Flow {
         }
     }
 
-    /// Returns NetPerfMeter at one end.
+    /// Returns the application (NetPerfMeter) at one end.
     #[inline]
     pub(crate) fn meter(&mut self, side: Side) -> &mut Meter {
         match side {
@@ -166,7 +166,7 @@ impl Flow {
         reaction
     }
 
-    /// Returns NetPerfMeter at one end, for reading.
+    /// Returns the application (NetPerfMeter) at one end, for reading.
     pub(crate) fn end(&self, side: Side) -> &Meter {
         match side {
             Side::Client => &self.client,

@@ -12,7 +12,7 @@ pub(crate) struct Meter {
     pub(crate) conn: Option<ConnId>,
     pub(crate) endpoint: EndpointId,
     sending: bool,
-    /// `None` if nothing is sent in this direction.
+    /// Source of the data that this end sends; `None` if it sends none.
     source: Option<Source>,
     /// The counters of the connection when it ended.
     last: Option<Box<Counted>>,

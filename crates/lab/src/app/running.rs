@@ -2,7 +2,7 @@ use super::{Flow, Lane, Reaction};
 use crate::host::{Application, ConnId, Event, Owner, Transport};
 use units::Instant;
 
-/// A reaction that concerns more than one end of an application.
+/// A reaction of one end of an application that concerns the whole application.
 #[derive(Clone, Debug)]
 pub(crate) struct Signal {
     pub(crate) owner: Owner,
@@ -33,7 +33,7 @@ impl Application for Running<'_> {
         let reaction = match self.flows.get_mut(number) {
             Some(flow) => flow.on_event(now, owner.side, endpoint, conn, event),
             None => {
-                // The next transfer of the lane uses a new connection.
+                // The next transfer of the lane (client port) uses a new connection.
                 over = matches!(event, Event::Closed(_));
                 self.lanes[number - self.flows.len()].on_event(now, owner.side, endpoint, conn, event)
             }

@@ -115,7 +115,7 @@ impl Lane {
         (self.open, self.told) = ([true, false], false);
     }
 
-    /// Returns the transfer once all of it is delivered, but only once.
+    /// Returns the transfer when all of it is delivered; `None` before that, and in later calls.
     pub(crate) fn delivered(&mut self, now: Instant) -> Option<Done> {
         let whole = self.received >= self.size && !self.told;
         self.told |= whole;

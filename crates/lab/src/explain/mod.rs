@@ -15,8 +15,8 @@ use transport::Limit;
 pub struct Diagnosis {
     /// Payload received per second, bit/s.
     pub throughput: f64,
-    /// The throughput divided by the sum of the rates of the tightest links of its paths; `None` for a
-    /// measurement with unknown links.
+    /// The throughput divided by the sum of the rates of the tightest links of its paths; `None` if the links
+    /// are unknown, as in a measurement between real hosts.
     pub share_of_links: Option<f64>,
     /// The reasons that held the sender back, with the share of the time in which each did, the largest share
     /// first. Empty if this was not measured.
@@ -28,7 +28,7 @@ pub struct Diagnosis {
 /// Measurements of one path in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PathDiagnosis {
-    /// As [`Diagnosis::limits`].
+    /// As [`Diagnosis::limits`], for this path.
     pub limits: Vec<(Limit, f64)>,
     /// Share of the time in which a chunk of this path blocked the whole flow.
     pub blocks: f64,
@@ -56,7 +56,7 @@ impl Diagnosis {
         Self::of_rows(own.map(|s| (s.path, s.quantity, s.value)), back)
     }
 
-    /// Reads the rows of a flow's own measurement.
+    /// As [`Self::of`], from rows of results of this flow that belong to no named window.
     pub fn of_rows<'a>(rows: impl Iterator<Item = Row<'a>>, back: bool) -> Self {
         let mut found = Diagnosis::default();
         for (path, quantity, value) in rows {

@@ -4,7 +4,7 @@ use super::datagram;
 use net::{Packet, Protocol};
 use transport::{Datagram, PacketBuf};
 
-/// The UDP port of both ends. NATs change the source port.
+/// The UDP port of both ends. A NAT may change the source port.
 pub(crate) const PORT: u16 = ::sctp::Encapsulation::PORT;
 
 /// Bytes of the UDP header.

@@ -45,7 +45,7 @@ pub(crate) trait Transport {
     fn inspect(&self, _id: ConnId, _path: usize, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// How a message is delivered. Only SCTP supports other services than the plain one.
+/// How a message is delivered. Values other than [`Service::PLAIN`] work over SCTP only.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Service {
     pub(crate) stream: u16,
@@ -162,7 +162,7 @@ pub(crate) struct PathCounts {
     pub(crate) srtt: Option<Span>,
     /// For each reason that can hold the sender back on this path, the time in which it did.
     pub(crate) limits: LimitTimes,
-    /// Time in which a chunk of this path blocked the whole connection.
+    /// Time in which a chunk of this path blocked the whole connection (head-of-line blocking).
     pub(crate) blocks: Stopwatch,
 }
 

@@ -11,7 +11,7 @@ use crate::statistics::quantile;
 use units::{Instant, Span};
 
 /// Start and end of the time without load: of the window `idle` or, if the scenario has none, the time until
-/// the first flow without `echo` starts to send and the first transfer begins.
+/// the first flow without `echo` starts to send or the first transfer begins, whichever is earlier.
 pub(super) fn idle(
     flows: &[Flow],
     sources: &[TransferSource],

@@ -10,11 +10,12 @@ use std::collections::BTreeMap;
 use transport::LimitTimes;
 use units::{ByteCount, Instant, Span};
 
-/// The parts of a run that the rows of one window need.
+/// The parts of a run from which the results of one window are computed.
 pub(super) struct RunContext<'a> {
     pub(super) network: &'a Network,
     pub(super) links: &'a Links,
-    /// True for the flows' own measurement, which also reports quantities of the whole run.
+    /// True for the measurement of a flow from its `reset_time` to its `stop_time`. It also reports
+    /// quantities of the whole run.
     pub(super) whole_run: bool,
     /// Start and end of the time without load, if there is one.
     pub(super) idle: Option<(Instant, Instant)>,

@@ -1,4 +1,4 @@
-//! The rows of a run: for each window the rows of flows, links, and all flows together.
+//! The rows of results of a run: for each window those of flows, of links, and of all flows together.
 
 use super::echo;
 use super::fairness::fairness;
@@ -34,7 +34,8 @@ pub(crate) fn of_run(
     out
 }
 
-/// Start and end of a flow's own measurement.
+/// The counters of a flow at its `reset_time` and at its `stop_time`; `None` if it was not measured to the
+/// end.
 fn own(flow: &Flow) -> Option<(&Window, &Window)> {
     match &flow.measured {
         Measured::Done(edges) => Some((&edges.0, &edges.1)),

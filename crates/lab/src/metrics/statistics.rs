@@ -1,4 +1,4 @@
-//! Statistics that are defined for no values, too.
+//! Statistics that have a value even without samples.
 
 /// A ratio; zero if the divisor is zero.
 pub(super) fn ratio(numerator: f64, denominator: f64) -> f64 {

@@ -9,7 +9,8 @@ use crate::output::{Scalar, Series};
 use crate::statistics::quantile;
 use units::Instant;
 
-/// The rows of a source: for all its transfers, and for those that began in each window.
+/// The rows of results of one source of transfers: for all transfers, and for those that began in each
+/// window.
 pub(crate) fn of_transfers(source: &TransferSource, windows: &Windows) -> Vec<Scalar> {
     let mut out = Vec::new();
     window_rows(source, "", Instant::ZERO, Instant::FAR, &mut out);

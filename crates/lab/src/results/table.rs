@@ -30,7 +30,7 @@ pub enum Column {
     Flag(Vec<bool>),
 }
 
-/// A column of words that stores each word once.
+/// A column of texts that stores each distinct text once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Words {
     words: Vec<String>,

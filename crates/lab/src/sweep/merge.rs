@@ -87,7 +87,7 @@ pub fn merge(into: &Path, from: &[PathBuf]) -> Result<Merged, MergeError> {
     Ok(merged)
 }
 
-/// The missing runs, each with a folder that has it.
+/// The runs that `store` lacks, each with a folder that has it.
 fn plan(
     store: &Store,
     from: &[PathBuf],

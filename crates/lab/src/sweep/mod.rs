@@ -305,7 +305,8 @@ fn refuse_too_many(variants: usize, replicas: u32) -> Result<(), SweepError> {
     if runs > MOST_RUNS { Err(SweepError::TooManyRuns { runs }) } else { Ok(()) }
 }
 
-/// State of a round of missing runs of a sweep.
+/// What a round needs, in which the missing runs are performed. With [`SweepOptions::until`] a sweep has
+/// several rounds, each with more replicas.
 struct Round<'r, 'e> {
     simulate: Simulate<'r>,
     elsewhere: Option<&'e mut (dyn Elsewhere + 'e)>,
@@ -316,7 +317,8 @@ struct Round<'r, 'e> {
 }
 
 impl Round<'_, '_> {
-    /// Performs the missing runs, and adds their records to `done`. `replicas` and `done` are by combination.
+    /// Performs the missing runs, and adds their records to `done`. Both lists have one entry for each
+    /// combination.
     fn work(
         &mut self,
         replicas: &[u32],

@@ -13,7 +13,8 @@ pub(super) fn of(whole: &Path) -> PathBuf {
     whole.with_file_name(format!("{PREFIX}{name}-{}-{}", machine(), std::process::id()))
 }
 
-/// Name of this machine, without the separator of [`of`].
+/// Name of this machine. `_` replaces characters such as `-`, with which [`of`] separates the parts of a
+/// name.
 fn machine() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let name = name.or_else(|| std::env::var("COMPUTERNAME").ok()).unwrap_or_else(|| "machine".to_owned());

@@ -18,7 +18,7 @@ pub struct PacketNow {
     pub arrival: Instant,
     /// Flow of the packet; `None` for short transfers, and behind a NAT.
     pub flow: Option<usize>,
-    /// Path of the packet, from 0 in the order of the flow's sending end.
+    /// Number of the packet's path at the sending end of the flow, from 0.
     pub path: Option<usize>,
     /// Content of the packet.
     pub kind: PacketKind,

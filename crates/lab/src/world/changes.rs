@@ -104,7 +104,7 @@ impl World {
         }
     }
 
-    /// Applies a change, or ends it.
+    /// Applies a change or, if `ends`, restores the value from before all changes.
     #[cold]
     pub(super) fn change(&mut self, number: u32, ends: bool) {
         let now = self.kernel.now();

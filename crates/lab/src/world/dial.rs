@@ -288,7 +288,7 @@ impl Ends<'_> {
 
 /// The largest packet of a direction.
 struct Packet {
-    /// The key that sets the payload.
+    /// The key of the scenario file that sets the payload.
     key: &'static str,
     /// The payload in bytes.
     payload: u64,

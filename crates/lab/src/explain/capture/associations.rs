@@ -47,7 +47,7 @@ pub(super) struct Associations {
 }
 
 impl Associations {
-    /// Processes a packet. Returns false if the packet had to be left out.
+    /// Processes a packet. Returns false if the packet was left out, because there are too many associations.
     pub(super) fn take(&mut self, seen: &Seen, packet: &Packet<'_>) -> bool {
         let Some(from) = self.sender(seen, packet) else { return false };
         let association = &mut self.list[from.association];

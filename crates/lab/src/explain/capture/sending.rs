@@ -206,7 +206,7 @@ struct PathTally {
 }
 
 impl Sending {
-    /// The number of a path.
+    /// Returns the number of the path between two addresses, and adds the path if it is new.
     pub(super) fn path(&mut self, src: IpAddr, dst: IpAddr) -> usize {
         let known = self.paths.iter().position(|path| (path.report.src, path.report.dst) == (src, dst));
         known.unwrap_or_else(|| {

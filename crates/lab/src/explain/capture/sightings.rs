@@ -20,8 +20,8 @@ const MOST_PLACES: usize = 8;
 /// Largest time between the sightings of a packet at two places.
 const MOST_APART: Span = Span::from_secs(1);
 
-/// Largest time between two sightings of a packet at one place. A retransmission takes longer, because it
-/// waits at least for a SACK.
+/// A packet that is seen again at one place within this time is a copy. A retransmission comes later, because
+/// it waits at least for a SACK.
 const SAME_PLACE: Span = Span::from_micros(100);
 
 /// Place of a sighting: the interface, and the time to live, which distinguishes the sides of a router.
@@ -42,7 +42,7 @@ pub(super) struct Sightings {
     counts: BTreeMap<u64, Vec<Count>>,
     /// Packets in the order of reading, to be dropped in this order.
     order: VecDeque<(Instant, u64)>,
-    /// The first place that had packets between two addresses.
+    /// The first interface that had packets between two addresses.
     first: BTreeMap<(IpAddr, IpAddr), (u32, u64)>,
 }
 

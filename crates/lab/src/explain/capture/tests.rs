@@ -148,7 +148,7 @@ fn packets_wait_a_second_for_earlier_ones() {
     file.data(0, &[1]);
     file.sack(30, 1, 10_000, &[], &[]);
     file.data(2000, &[2]);
-    // Too late to be sorted before the SACK.
+    // This packet stands too late in the file to be sorted before the SACK.
     file.data(1, &[1]);
     let path = file.only().paths[0].clone();
     assert_eq!((path.chunks, path.retransmissions, path.needless), (3, 1, 1));

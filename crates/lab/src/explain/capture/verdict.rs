@@ -27,7 +27,7 @@ const LEAST_PACKETS: u64 = 10;
 /// Least time from the first to the last packet for which a rate is computed.
 const LEAST_TIME: Span = Span::from_millis(10);
 
-/// Least fraction of retransmitted chunks at which losses count as the limit.
+/// Least fraction of retransmitted chunks for the verdict [`Verdict::Losses`].
 const LOSSES: f64 = 0.005;
 
 impl Verdict {

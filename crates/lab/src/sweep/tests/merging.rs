@@ -217,7 +217,7 @@ fn what_a_dead_process_left_behind_is_removed_at_the_next_start() {
     let out = Scratch::new("left-behind");
     let runs = out.0.join("runs");
     std::fs::create_dir_all(&runs).unwrap();
-    // Process numbers of Linux are below 2^22.
+    // Process numbers of Linux are below 2^22, so that no process has the number 99999999.
     let own = parts::of(&runs.join("0123")).file_name().unwrap().to_string_lossy().into_owned();
     let (head, _) = own.rsplit_once('-').unwrap();
     let (dead, alive) = (format!("{head}-99999999"), own.clone());

@@ -1,4 +1,4 @@
-//! The progress of handshakes, the ends of associations, and their limits.
+//! The progress of handshakes, the ends of associations, and how many of their paths and causes are kept.
 
 use super::*;
 use wire::{
