@@ -15,7 +15,7 @@ use std::sync::Arc;
 use transport::{ConfigError, Datagram, PacketBuf};
 use units::Instant;
 
-/// Largest number of ICMP messages, and of answers for closed ports, in a round.
+/// Largest number of ICMP messages, and of answers for closed ports, that one [`Host::wait`] handles.
 const ANSWERS: usize = 64;
 
 /// Addresses, carrier and UDP ports of a [`Host`].
@@ -82,7 +82,7 @@ struct Port {
     endpoint: Endpoint,
     /// The deadline in [`Host::deadlines`].
     armed: Option<Instant>,
-    /// Claims the port for packets in IP, so that other processes do not open it.
+    /// While it is open, other processes see that the port is in use for packets in IP.
     _claims: Vec<socket2::Socket>,
 }
 

@@ -59,7 +59,7 @@ fn dropping_connect_aborts_the_attempt() {
         let connection = Connection::from(connection.expect("connects after other attempts were given up"));
         connection.send("hello").expect("is taken");
         assert_eq!(first_received(&world), b"hello");
-        // No attempt is left, so `close` waits for none.
+        // No unfinished association is left for which `close` would wait.
         drop(connection);
         run(world.client.close());
     }

@@ -73,7 +73,8 @@ impl Driver {
         self.trace.on_begin(id, peer);
         if let Some(udp_port) = peer.udp_port {
             for &address in &peer.addresses {
-                // The call fails for an address without a path: no address of ours has the same family.
+                // The call fails for an address of the peer that has no path, because no local address has
+                // the same family.
                 let _ = self.endpoint.set_remote_port(id, address, udp_port);
             }
         }

@@ -72,7 +72,7 @@ impl Connections {
             trace::refused(&arrival, "backlog full");
             return true;
         }
-        // The call fails if the peer has ended its attempt.
+        // The call fails if the peer has given up the association meanwhile.
         if let Ok(id) = endpoint.accept(now, arrival.id) {
             let identity = guard.and_then(|guard| guard.identity(arrival.channel));
             let handle = self.insert(id, hub, &hub.config, identity);

@@ -29,7 +29,7 @@ pub(super) struct Entry {
     pub(super) sends: bool,
     /// True once the last handle was dropped: messages that arrive are discarded.
     pub(super) released: bool,
-    /// Why the connection ends, if the driver ends it for another reason than the association knows.
+    /// Why the connection ends, if the driver ends it for a reason that the association does not know.
     pub(super) end: Option<ConnectionError>,
     /// Messages that the application keeps, taken when the outbox is empty.
     source: Option<Source>,
@@ -116,7 +116,7 @@ impl Entry {
     }
 
     /// Moves messages from the outbox, and then from the source, to the stack while the stack has room. Makes
-    /// the calls that were queued between the messages.
+    /// the calls that were queued between the messages, such as resets of streams.
     pub(super) fn send(&mut self, now: Instant, endpoint: &mut Endpoint) -> Sent {
         let (before, mut lost) = (self.given, false);
         let mailbox = self.mailbox.clone();
@@ -216,8 +216,8 @@ impl Entry {
         }
     }
 
-    /// User bytes that the peer cannot renege on. `buffered` falls as the cumulative TSN advances. If
-    /// `in_order`, bytes are acknowledged in the order in which they were queued.
+    /// User bytes that the peer can no longer renege on: those passed to the stack, without those that its
+    /// send buffer still holds. If `in_order`, bytes are acknowledged in the order in which they were queued.
     fn acked(&self, endpoint: &Endpoint) -> u64 {
         let stats = endpoint.stats(self.mailbox.id).unwrap_or_default();
         self.given.saturating_sub(stats.buffered.get())

@@ -62,7 +62,7 @@ impl Guarded {
         self.guard.quoted(bytes).map(|channel| (channel, inner))
     }
 
-    /// The next channel that has ended, and why.
+    /// The next channel (authenticated peer) that has ended, and why.
     pub(super) fn poll_end(&mut self) -> Option<(Channel, ChannelEnd)> {
         self.guard.poll_end()
     }

@@ -202,7 +202,7 @@ impl Driver {
             let news = IcmpNews { src, dst: dst.ip(), udp_port: dst.port(), quoted: &self.quoted, what };
             match &self.guard {
                 None => self.endpoint.on_icmp(now, news),
-                // Only the guard can check the quote, which is encrypted.
+                // The quoted packet is encrypted, so only the guard can check that this endpoint sent it.
                 Some(guard) => guard.quoted(&self.quoted, what).is_some_and(|(channel, what)| {
                     self.endpoint.on_guarded_icmp(now, channel, IcmpNews { what, ..news })
                 }),

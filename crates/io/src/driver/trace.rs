@@ -1,5 +1,5 @@
 //! Events for a subscriber of `tracing`, all with the target `anabranch_io`: info for associations and the
-//! states of their paths; debug for losses, expiries of T3, silent paths and path MTUs.
+//! states of their paths; debug for losses, expiries of T3, silent paths (no answer in time) and path MTUs.
 
 use crate::types::Peer;
 use sctp::{Arrival, AssocId, Endpoint, Event, PathId, PathInfo, PathState};

@@ -56,7 +56,8 @@ impl Batch {
 /// The batches of all routes. Packets of one route leave in the order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct Batches {
-    /// Batches in the order of their first packets; only the last one of a route may be open.
+    /// Batches in the order of their first packets. Of each route, only the last batch may accept more
+    /// packets.
     queue: VecDeque<Batch>,
     /// Buffers for reuse.
     spare: Vec<Vec<u8>>,

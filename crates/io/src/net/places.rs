@@ -68,7 +68,8 @@ pub(crate) fn bind_raw_sockets(
     Ok(())
 }
 
-/// Claims an SCTP port at each local address, for packets in IP. The port is in use while the result exists.
+/// Shows to other processes that an SCTP port is in use for packets in IP, at each local address, as long as
+/// the result exists.
 pub(crate) fn claim_port(
     locals: &[(IpAddr, Option<String>)],
     port: u16,
@@ -80,7 +81,7 @@ pub(crate) fn claim_port(
     places(locals).into_iter().map(claim).collect()
 }
 
-/// True if a process has claimed an SCTP port at an address, for packets in IP.
+/// True if a process uses an SCTP port at an address for packets in IP, as [`claim_port`] shows.
 pub(crate) fn is_claimed(address: IpAddr, port: u16) -> bool {
     let all: IpAddr =
         if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };

@@ -111,7 +111,7 @@ mod linux {
         Ok(claim)
     }
 
-    /// True if a socket has claimed a port at an address, without naming a device.
+    /// True if a process has claimed a port at an address (see [`claim`]) without naming a device.
     pub(in super::super) fn is_claimed(address: IpAddr, port: u16) -> bool {
         let probe = socket2::Socket::new(Domain::UNIX, Type::DGRAM, None);
         probe.and_then(|probe| probe.connect(&name(address, "", port)?)).is_ok()

@@ -174,8 +174,8 @@ impl Sockets {
         filled
     }
 
-    /// The next ICMP message about a packet of one of the sockets, with its quote in `quoted`; `None` if
-    /// there is none.
+    /// The next ICMP message about a packet of one of the sockets. `quoted` gets the packet that the message
+    /// quotes. `None` if there is no message.
     pub(crate) fn next_report(&mut self, quoted: &mut Vec<u8>) -> Option<Report> {
         for Entry { socket, reports, .. } in &mut self.entries {
             if *reports {
@@ -209,7 +209,7 @@ impl Sockets {
         }
     }
 
-    /// The socket with the carrier and the source address of a packet.
+    /// The socket from which a packet leaves: the one of its carrier (UDP or IP) and its source address.
     fn entry_for(&mut self, transmit: &Transmit) -> Option<&mut Entry> {
         let (source, is_udp) = (transmit.src, transmit.udp_port != 0);
         let find = |suits: &dyn Fn(&Socket) -> bool| {

@@ -47,7 +47,7 @@ pub(crate) enum Command {
     Listen,
     /// There are messages in the outbox or in the source.
     Outbox(AssocId),
-    /// Take messages from this source, too.
+    /// Take messages from this source of the application, too, when the outbox is empty.
     Source(AssocId, Source),
     /// The inbox has room again.
     Inbox(AssocId),

@@ -120,7 +120,7 @@ impl Mailbox {
         self.lock().phase.clone()
     }
 
-    /// Ready once `wanted` returns a value for the phase.
+    /// Ready once `wanted` returns a value for the phase of the connection.
     pub(crate) fn poll_phase<T>(
         &self,
         cx: &Context<'_>,
@@ -230,8 +230,8 @@ impl Mailbox {
         }
     }
 
-    /// Removes messages from the outbox while `take` accepts them, up to the next call. Used only by the
-    /// driver.
+    /// Removes messages from the outbox while `take` accepts them, up to the next queued call (such as a
+    /// reset of streams). Used only by the driver.
     pub(crate) fn empty_outbox(&self, mut take: impl FnMut(&mut Parcel) -> bool) -> Stop {
         let mut contents = self.lock();
         let stop = loop {

@@ -10,7 +10,7 @@ use sctp::Config;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Immediate result of a connection attempt.
+/// Result of the start of an association: an attempt whose handshake is not complete, or an error.
 pub(crate) type Opening = Result<Attempt, ConnectError>;
 
 /// A request for an association, with options of its own if there are any.

@@ -162,7 +162,7 @@ impl Outbox {
         self.items.push_front(Item::Parcel(parcel));
     }
 
-    /// Adds a call, which needs no room.
+    /// Adds a call (such as a reset of streams) after the queued messages. It needs no room.
     pub(super) fn push_call(&mut self, call: Call) {
         self.items.push_back(Item::Call(call));
     }

@@ -227,7 +227,7 @@ pub enum RestoreError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// The attempt could not begin.
+    /// The association could not be begun.
     #[error(transparent)]
     Refused(#[from] sctp::ConnectError),
     /// The guard has no channel to the peer.
@@ -238,7 +238,7 @@ pub enum ConnectError {
         "the identity of the peer cannot be checked: bind the endpoint with `guard`, or name no identity"
     )]
     Unguarded,
-    /// The attempt failed.
+    /// The handshake failed.
     #[error(transparent)]
     Failed(ConnectionError),
     /// The peer did not answer within the time limit of the call, and the attempt was given up.
