@@ -51,7 +51,7 @@ impl Folder {
         })
     }
 
-    /// Makes the folder that of a simulated scenario, with its title, its flows by address and port of the
+    /// Marks the folder as that of a simulated scenario, with its title, its flows by address and port of the
     /// client, and the changes of the network.
     #[must_use]
     pub fn simulated(

@@ -4,8 +4,8 @@ use crate::json::{Object, array, number, object};
 use transport::{Checksum, Octets};
 use wire::{Chunk, DataFlags, GapBlock, Packet, Tsn};
 
-/// Adds the length of a packet and its chunks. A packet with DATA and SACK chunks only has no length of its
-/// own, since the lengths of the chunks give it.
+/// Adds the length of a packet and its chunks. For a packet with only DATA and SACK chunks no length is
+/// written, since the lengths of the chunks give it.
 pub(crate) fn describe(data: &mut Object<'_>, packet: Octets<'_>) {
     let Ok(parsed) = Packet::parse(packet, Checksum::Offloaded) else { return };
     let mut chunks = parsed.chunks();
