@@ -151,8 +151,8 @@ pub struct Traffic {
     pub frame_size: Distribution<ByteCount>,
     /// Largest message; larger frames are sent as several messages.
     pub max_msg_size: ByteCount,
-    /// Limit of the messages that wait for their first transmission. A saturated sender keeps this number of
-    /// messages waiting; a paced sender drops messages beyond it.
+    /// Largest number of messages that wait for their first transmission. A saturated sender keeps this
+    /// number of messages waiting; a paced sender drops messages beyond it.
     pub queue_size: u32,
     /// Probability with which a message is sent unordered.
     pub unordered: Probability,

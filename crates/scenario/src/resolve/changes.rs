@@ -142,7 +142,7 @@ fn has_constant_rate(spec: &ChannelSpec) -> bool {
     matches!(spec.transmitter, TransmitterSpec::Rate(_)) && spec.shaper.is_none()
 }
 
-/// The values of the link for the parameters that `new` changes.
+/// The values of the link before any change, for the parameters that `new` changes.
 fn first(spec: &ChannelSpec, new: &ChannelChange, delay: Option<Span>) -> ChannelChange {
     let wire = &spec.impairments;
     ChannelChange {

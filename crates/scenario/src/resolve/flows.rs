@@ -244,8 +244,8 @@ pub(super) fn options<S: Clone>(
     Some(BothOptions { client: client?, server: server? })
 }
 
-/// Notes a flow that is encapsulated in UDP but is not SCTP, and a flow that names TCP options but neither a
-/// protocol nor SCTP options: it would use SCTP, and was probably meant to use TCP.
+/// Adds a fault for a flow that is encapsulated in UDP but is not SCTP, and for a flow that names TCP options
+/// but neither a protocol nor SCTP options: it would use SCTP, and was probably meant to use TCP.
 fn means_its_protocol(table: &FlowTable, faults: &mut Faults) -> bool {
     let unsaid = table.protocol.span.is_empty() && table.sctp.is_none();
     let At { value: encapsulated, span } = &table.udp_encapsulation;

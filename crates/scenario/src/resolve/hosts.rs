@@ -167,7 +167,7 @@ fn one_for_each_link(found: usize, ends: usize, span: &Range<usize>, faults: &mu
     Some(())
 }
 
-/// Notes flows that real hosts cannot have. Returns true if there are no such flows.
+/// Adds a fault for each flow that real hosts cannot have. Returns true if there are no such flows.
 pub(super) fn flows(
     file: &FileTable,
     flows: &[Flow],

@@ -38,7 +38,7 @@ pub(super) fn mean<T: Copy>(law: Distribution<T>, number: fn(T) -> f64) -> f64 {
     }
 }
 
-/// Notes a `max_msg_size` that is zero or too large.
+/// Adds a fault for a `max_msg_size` that is zero or too large.
 pub(super) fn message(size: &At<ByteCount>, faults: &mut Faults) -> Option<()> {
     let message = match size.value {
         ByteCount::ZERO => "expected a `max_msg_size` above 0 B".to_owned(),
@@ -49,7 +49,7 @@ pub(super) fn message(size: &At<ByteCount>, faults: &mut Faults) -> Option<()> {
     None
 }
 
-/// Notes a frame rate with mean zero, and frames that are cut into too many messages.
+/// Adds a fault for a frame rate with mean zero, and for frames that are cut into too many messages.
 pub(super) fn frames(rate: Distribution<Hertz>, table: &TrafficTable, faults: &mut Faults) -> Option<()> {
     if mean(rate, Hertz::as_f64) == 0.0 {
         let message = "no frame is ever sent; expected a mean above 0 Hz, or \"0 Hz\" for a saturated sender";
@@ -110,7 +110,7 @@ pub(super) fn rows(probe: &Probe, end: PlannedEnd) -> u64 {
     to.since(probe.from).as_nanos() / every.as_nanos().max(1)
 }
 
-/// Notes a scenario that uses too much memory in total, or in which nothing is sent.
+/// Adds a fault for a scenario that uses too much memory in total, or in which nothing is sent.
 pub(super) fn scenario(
     file: &FileTable,
     scenario: &Scenario,

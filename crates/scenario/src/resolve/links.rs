@@ -169,7 +169,7 @@ fn period(repeat: &Option<At<Span>>) -> Option<Span> {
     repeat.as_ref().map(|repeat| repeat.value)
 }
 
-/// The renumberings of a link. `ends`: the names of both ends in the table, and their nodes.
+/// The new addresses that hosts get on a link. `ends`: the names of both ends in the table, and their nodes.
 fn renumberings(
     tables: &[RenumberTable],
     ends: [(&At<String>, &Range<usize>); 2],

@@ -166,7 +166,7 @@ fn members(name: &str, count: u32) -> impl Iterator<Item = String> + use<'_> {
     (1..=count).map(move |number| if count == 1 { name.to_owned() } else { format!("{name}-{number}") })
 }
 
-/// Notes a `count` that is zero or too large.
+/// Adds a fault for a `count` that is zero or too large.
 fn is_count(count: &At<u32>, faults: &mut Faults) -> bool {
     let right = (1..=MOST_OF_A_TABLE).contains(&count.value);
     if !right {
@@ -175,8 +175,8 @@ fn is_count(count: &At<u32>, faults: &mut Faults) -> bool {
     right
 }
 
-/// Notes a `count` that makes the total of the scenario too large. If the table has no `count`, the fault is
-/// at `name`.
+/// Adds a fault for a `count` that makes the total of the scenario too large. If the table has no `count`,
+/// the fault is at `name`.
 fn has_room(count: &At<u32>, others: usize, what: &str, name: &At<String>, faults: &mut Faults) -> bool {
     let all = others + count.value as usize;
     if all > MOST_OF_A_KIND {
@@ -186,7 +186,7 @@ fn has_room(count: &At<u32>, others: usize, what: &str, name: &At<String>, fault
     all <= MOST_OF_A_KIND
 }
 
-/// Notes a name with characters that are not allowed.
+/// Adds a fault for a name with characters that are not allowed.
 fn is_name(name: &At<String>, faults: &mut Faults) -> bool {
     let fits = |c: char| c.is_alphanumeric() || "_-.".contains(c);
     let right = !name.value.is_empty() && name.value.chars().all(fits);
@@ -198,7 +198,7 @@ fn is_name(name: &At<String>, faults: &mut Faults) -> bool {
     right
 }
 
-/// Notes a name that is already in use.
+/// Adds a fault for a name that is already in use.
 fn is_new<'n>(
     name: &At<String>,
     mut others: impl Iterator<Item = &'n str>,

@@ -58,8 +58,8 @@ fn probe(table: &ProbeTable, names: &Names<'_>, faults: &mut Faults) -> Option<V
     Some(probes)
 }
 
-/// Notes a quantity that does not fit the flows, links or times in the table. Returns `None` if a fault was
-/// noted.
+/// Adds a fault for a quantity that does not fit the flows, links or times in the table, and returns `None`
+/// then.
 fn fits(table: &ProbeTable, quantity: &At<ProbeQuantity>, faults: &mut Faults) -> Option<()> {
     use ProbeQuantity::{Bursts, Drops, Queue, QueueAverage, SentThroughput, Sequence, Throughput};
     let kind = quantity.value;

@@ -5,8 +5,8 @@ use crate::file::{FileTable, FlowTable, LatencyTable, TransfersTable};
 use crate::{NewTrial, Scenario};
 use std::ops::Range;
 
-/// Notes flows that cannot work on the network: those without a route, or with packets larger than an MTU on
-/// the route.
+/// Adds a fault for each flow that cannot work on the network: without a route, or with packets larger than
+/// an MTU on the route.
 pub(super) fn scenario(
     file: &FileTable,
     scenario: &Scenario,
