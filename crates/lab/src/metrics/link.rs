@@ -80,7 +80,7 @@ impl Links {
         self.begin.as_ref().zip(self.end.as_ref())
     }
 
-    /// The rows of all links in a window; `sent` is the payload sent over each link, in bit/s.
+    /// The rows of results of all links in a window; `sent` is the payload sent over each link, in bit/s.
     pub(super) fn report(
         &self,
         window: &str,
