@@ -118,7 +118,7 @@ fn unreadable(path: &Path, name: &str, kind: ErrorKind) -> String {
     }
 }
 
-/// The name of a similar file in the same folder, as a question.
+/// The question whether a similar file in the same folder was meant; empty if there is none.
 fn similar(path: &Path) -> String {
     let entries = path.parent().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten();
     let mut names: Vec<String> =
