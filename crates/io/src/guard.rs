@@ -68,7 +68,7 @@ pub trait Guard: Debug + Send {
     }
 }
 
-/// Reason why a channel of a [`Guard`] has ended.
+/// Reason why a channel (an authenticated peer) of a [`Guard`] has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChannelEnd {
@@ -100,7 +100,7 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// Reason why a [`Guard`] has no channel to a peer.
+/// Reason why a [`Guard`] has no channel for a peer, so that nothing can be sent to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GuardError {

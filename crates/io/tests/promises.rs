@@ -63,7 +63,8 @@ fn senders_that_wait_get_room_in_the_order_in_which_they_came() {
         let messages = std::iter::from_fn(|| other.recv().expect("ends gracefully"));
         messages.skip(given).map(|message| message.data[0]).collect::<Vec<_>>()
     });
-    // The last callers are polled first, and their small messages would fit before the large ones.
+    // The callers that came last are polled first. Their small messages would fit before the large ones that
+    // wait.
     wait_until("sends", || {
         for sending in waiting.iter_mut().rev() {
             if sending.as_mut().is_some_and(|sending| sending.as_mut().poll(&mut cx).is_ready()) {

@@ -69,7 +69,7 @@ mod other {
     use mio::{Registry, Token};
     use std::io;
 
-    /// Other systems report no changes.
+    /// On other systems changes of interfaces are not reported.
     #[derive(Debug)]
     pub(crate) enum Watch {}
 
