@@ -84,8 +84,8 @@ options! {
         stream_reset: bool = false;
         /// Resets and additions of streams that the peer may request of its own accord.
         allow_reset: AllowReset = AllowReset::None;
-        /// A number that tells the peer's upper layer what ours is (`rfc5061#section-4.2.6`). None: it is not
-        /// sent.
+        /// A number that tells the peer which protocol uses this end (`rfc5061#section-4.2.6`). None: no number
+        /// is sent.
         adaptation: Option<u32> = None;
         /// The path on which acknowledgements are sent.
         sack_path: SackPath = SackPath::Standard;
@@ -117,8 +117,8 @@ options! {
         /// receive buffer.
         partial_delivery_point: Option<ByteCount> = None, "more than zero, or none"
             if |point| point != Some(ByteCount::ZERO);
-        /// Receive buffer, advertised as a_rwnd. `auto`: twice what was read and what waited in the last
-        /// round-trip time, within the budget of the endpoint.
+        /// Receive buffer, advertised as a_rwnd. `auto`: twice the bytes that the application read and that
+        /// waited for missing chunks in the last round-trip time, within `buffer_budget`.
         receive_buffer: BufferSize = BufferSize::fixed(1 << 20), "1500 to 4294967295 bytes, or auto"
             if |size| (u64::from(LEAST_WINDOW)..=u64::from(u32::MAX)).contains(&size.first().get());
         /// A receive window below this limit is advertised as zero, and a lower a_rwnd of the peer counts as
@@ -130,12 +130,12 @@ options! {
         /// A full receive buffer reneges on data above a gap to make room for a chunk that closes the gap
         /// (`rfc9260#section-6.2`). Otherwise all acknowledged data is kept.
         reneging: bool = true;
-        /// Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged. `auto`: twice the
-        /// latter.
+        /// Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged. `auto`: twice
+        /// the bytes not yet cumulatively acknowledged.
         send_buffer: BufferSize = BufferSize::fixed(1 << 20), "at least 1 byte, or auto"
             if |size| size.first() > ByteCount::ZERO;
-        /// Bytes by which all buffers of an endpoint with the size `auto` may grow together. Each begins with
-        /// 1 MiB, and takes no more than it leaves for the others.
+        /// Bytes by which all buffers of an endpoint with the size `auto` may grow together. Each buffer begins
+        /// with 1 MiB, and never has more of the budget than remains for the others.
         buffer_budget: ByteCount = BufferBudget::USUAL;
         /// Messages that may wait for their first transmission. None: only `send_buffer` limits them.
         send_queue: Option<u32> = None, "at least 1, or none for no limit in messages"
@@ -164,8 +164,8 @@ options! {
         /// delivered in one of its last ten round trips. New data that is paced is not limited to `max_burst`
         /// packets.
         pacing: bool = false;
-        /// Which paths begin near the rate that an earlier path between their addresses had (`rfc9959`). The
-        /// control bbr begins as without.
+        /// Which paths begin near the rate that an earlier path between their addresses had (`rfc9959`). It has
+        /// no effect with the control bbr.
         resume: Resume = Resume::Off;
         /// The RFC that determines how cwnd grows: by RFC 2960 and 4960 only if the cumulative TSN advances.
         growth: cc::GrowthRule = cc::GrowthRule::Rfc9260;
@@ -176,8 +176,8 @@ options! {
         initial_window: Option<u32> = None, "1 to 10000 packets, or none for that of the growth rule"
             if |packets| (1..=10_000).contains(&packets.unwrap_or(1));
         /// ssthresh of each path before its first loss. None: the a_rwnd of the peer, the upper bound that
-        /// `rfc9260#section-7.2.1` suggests; with `send_buffer = "auto"` no bound, since that of the peer may
-        /// grow, too.
+        /// `rfc9260#section-7.2.1` suggests; with `send_buffer = "auto"` no bound, since the peer's a_rwnd
+        /// may grow, too.
         initial_ssthresh: Option<ByteCount> = None;
         /// Lower bound of CMT/RP's ssthresh over all paths, in MTU (paper 000, equation 5: 4).
         rp_min: u64 = 4, "at least 1" if |mtus| mtus > 0;

@@ -107,8 +107,8 @@ macro_rules! limited_by {
     };
 }
 
-/// Share of the time during which each limit kept the sender from sending more: of the flow, and of each
-/// path. The quantities have the order of [`Limit::ALL`](transport::Limit::ALL). The shares of the flow add
+/// Share of the time during which each of these reasons kept the sender from sending more: of the flow, and
+/// of each path. The quantities have the order of [`Limit::ALL`](transport::Limit::ALL). The shares of the flow add
 /// up to 1, and so do those of each path. Not reported for UDP, nor for a window that ends before the sender
 /// first sends.
 pub const LIMITED_BY: [Quantity; transport::Limit::ALL.len()] = limited_by!(
@@ -121,7 +121,7 @@ pub const HANDSHAKE: &str = "handshake_s";
 /// γ = 8 · (sum of [`TRANSPORT_BYTES`] of both ends) / L, in bit/s: headers, payload, retransmissions and
 /// acknowledgements of a flow, both ways, without IP and link.
 pub const LOAD: &str = "transport_load_bps";
-/// γ / R. R is that of the direction from the client or, if nothing is sent there, of the other direction.
+/// γ / R, with the R of the direction from the client or, if nothing is sent there, of the other direction.
 pub const LOAD_SHARE: &str = "load_share";
 
 /// Name in results for all flows together. Each direction that carries data counts as a flow, and with CMT
@@ -171,7 +171,7 @@ pub const ECHO_P99: &str = "echo_rtt_p99_s";
 /// Datagrams of a flow with `echo` that were sent in the window and never returned.
 pub const ECHOES_LOST: &str = "echoes_lost";
 /// [`ECHO_P50`] of the time without load: of the window named `idle` or, if the scenario has none, until the
-/// first flow without `echo` starts to send and the first transfer begins.
+/// first flow without `echo` starts to send or the first transfer begins.
 pub const ECHO_IDLE: &str = "echo_rtt_idle_p50_s";
 /// [`ECHO_P95`] minus [`ECHO_IDLE`], in seconds: what the load adds. Infinite if no datagram returned.
 pub const ECHO_ADDED: &str = "echo_rtt_added_s";
