@@ -1,10 +1,11 @@
 //! Abandoned chunks: the sender never sends them again, even if the peer does not have them
 //! (`rfc3758#section-3.5`).
 //!
-//! An abandoned chunk stays in the ring until the cumulative TSN passes it. If it is in flight, it counts in
-//! the flight size of its path until it is acknowledged, passed or lost. A T3-rtx expiry removes it from the
-//! flight size and reduces the window as for any other chunk. It gets no missing reports: it moves from the
-//! list of chunks sent once, whose chunks are reported, to the list of retransmitted chunks.
+//! An abandoned chunk stays in the ring of sent chunks until the cumulative TSN passes it. If it is in
+//! flight, it counts in the flight size of its path until it is acknowledged, passed or lost. A T3-rtx expiry
+//! removes it from the flight size and reduces cwnd as for any other chunk. No missing reports are counted
+//! for it: the sender counts them only for its list of chunks sent once, and moves the chunk from there to
+//! the list of retransmitted chunks.
 
 use super::{ChunkState, Mark, SackDelta, Sender};
 use crate::path::Paths;
@@ -53,7 +54,7 @@ impl Sender {
     }
 
     /// Handles abandoned chunk `i` when the cumulative TSN passes it. The peer may have skipped the chunk, so
-    /// its acknowledgement gives no RTT sample and lets no window grow.
+    /// its acknowledgement gives no RTT sample and lets no cwnd grow.
     #[cold]
     pub(super) fn pass_abandoned(&mut self, i: u64, paths: &mut Paths, delta: &mut SackDelta) {
         let chunk = &self.out[i];

@@ -1,22 +1,23 @@
-//! Measures how long each limit kept the flow, and each of its paths, from sending more.
+//! Measures for how long each [`Limit`] (a reason that holds the sender back) applied to the flow and its
+//! paths.
 //!
 //! Whenever no further packet may be sent, the sender derives the limits from its state. These limits hold
 //! until the next calculation. Each event costs one look at each path; a packet costs nothing.
 //!
-//! The limit of a path is the first of these that applies: the path does not answer, no data waits, the
-//! window of the path is full, the peer's window is full, the scheduler, pacing. The limit of the flow is
-//! the first of the limits of its paths, in the order of [`Limit`].
+//! The limit of a path is the first of these that applies: the path does not answer, no data waits, cwnd is
+//! full, the peer's receive window is full, the scheduler, pacing. The limit of the flow is the first of the
+//! limits of its paths, in the order of [`Limit`].
 
 use super::Sender;
 use crate::path::{PathId, Paths};
 use transport::{Limit, LimitTimes, Stopwatch};
 use units::{ByteCount, Instant};
 
-/// How long the flow and each path were under each limit.
+/// For how long each limit applied to the flow and to each path.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     flow: LimitTimes,
-    /// By path; zero for a path that was never confirmed.
+    /// By path number; all times are zero for a path whose address was never confirmed.
     paths: Vec<PathAccount>,
 }
 
@@ -44,7 +45,7 @@ struct PathAccount {
     blocks: Stopwatch,
 }
 
-/// The limit that all paths have in common.
+/// Whether data waits and may be sent, as far as this is the same for all paths.
 #[derive(Clone, Copy)]
 enum Common {
     /// No data waits, neither new nor lost.
@@ -56,7 +57,7 @@ enum Common {
 }
 
 impl Sender {
-    /// Determines the present limits when no further packet may be sent. Their times count from now on.
+    /// Determines the present limits when no further packet may be sent. They count from now on.
     #[inline]
     pub(super) fn account(&mut self, paths: &Paths) {
         let window = self.peer.free() + paths.flight();
@@ -77,8 +78,8 @@ impl Sender {
     }
 
     /// A summary of the sender's state: two states with the same summary have the same limits. `None` unless
-    /// all data is sent, or each path is limited by its own window or by the peer's window. `held` is the
-    /// number of arrived bytes in the peer's window.
+    /// all data is sent, or each path is limited by its own cwnd or by the peer's receive window. `held`:
+    /// number of bytes that have arrived and still take room in the peer's receive window.
     #[inline]
     fn plain_state(&self, held: ByteCount, paths: &Paths) -> Option<u64> {
         let waiting = self.queue.head_len();
@@ -171,7 +172,7 @@ impl Sender {
         Common::Ready
     }
 
-    /// The limit of a path with room for `waiting` bytes of new data; `None` if these bytes may be sent.
+    /// The limit of new data on a path with room in cwnd; `None` if the next `waiting` bytes may be sent.
     #[inline]
     fn closed_window(&self, waiting: usize, held: ByteCount, paths: &Paths) -> Option<Limit> {
         if !self.has_numbers() {
@@ -221,8 +222,8 @@ impl Sender {
         queued - paths.flight() - self.peer.lost_bytes()
     }
 
-    /// Corrects the limits when T3-rtx of path `p` expires: since the timer started, the limit was the
-    /// timeout.
+    /// Corrects the limits when T3-rtx of path `p` expires: the time since the timer started counts as
+    /// [`Limit::Timeout`].
     #[cold]
     pub(super) fn account_for_timeout(&mut self, now: Instant, p: PathId, paths: &Paths) {
         let only = self.only_path(paths);
@@ -236,7 +237,8 @@ impl Sender {
         }
         let alone = only.map_or_else(|| account.paths.iter().all(dead), |only| only == p);
         if alone && !idle(&account.flow) {
-            // The time in which another path blocked the flow is not reassigned.
+            // If the chunk that blocks the flow began to do so after the timer started, only the time since
+            // then is reassigned: before, a chunk on another path may have blocked the flow.
             let since = account.paths.iter().filter_map(|path| path.blocks.since()).fold(since, Instant::max);
             account.flow.reassign(since, Limit::Timeout);
             account.paths.iter_mut().for_each(|path| path.blocks.set(since, false));

@@ -42,13 +42,13 @@ impl Acked {
         }
     }
 
-    /// Adds the non-renegable chunks that an NR-SACK reports. Returns those known before.
+    /// Adds the non-renegable chunks that an NR-SACK reports. Returns the non-renegable chunks known before.
     pub(super) fn add_non_renegable(&mut self, cum: u64, told: &[Range]) -> Vec<Range> {
         cut_below(&mut self.non_renegable, cum);
         let known = std::mem::take(&mut self.non_renegable);
         union(&known, told, &mut self.non_renegable);
         if self.non_renegable.len() > MOST_BLOCKS {
-            // There are too many ranges. So the new chunks count as acknowledged, but as renegable.
+            // There are too many ranges. So the new chunks count as acknowledged, but still as renegable.
             self.non_renegable.clone_from(&known);
             let gaps = std::mem::take(&mut self.said);
             union(&gaps, told, &mut self.said);

@@ -1,5 +1,6 @@
-//! Finds the path of reported one-way delays. The peer reports the delay of a packet with the SACK that
-//! answers the packet, but a SACK on a faster path may have acknowledged its chunks earlier.
+//! Finds the path to which a reported one-way delay belongs. The peer reports the delay of a packet together
+//! with the SACK that answers the packet. A SACK on a faster path may have acknowledged the packet's chunks
+//! earlier, so that the sender no longer has them.
 
 use super::Sender;
 use crate::chunks::{Mark, TxChunk};
@@ -17,7 +18,8 @@ pub(super) struct AckedPaths {
     paths: VecDeque<Option<PathId>>,
 }
 
-/// The path of a chunk; `None` if the chunk was retransmitted or copied, since the path is then ambiguous.
+/// The path of a chunk; `None` if the chunk was retransmitted or copied: then it is unknown which
+/// transmission arrived.
 fn path_of(chunk: &TxChunk) -> Option<PathId> {
     (chunk.transmissions == 1 && !chunk.is(Mark::Copied)).then_some(chunk.path)
 }
@@ -40,7 +42,7 @@ impl AckedPaths {
 }
 
 impl Sender {
-    /// Stores the least reported one-way delay of each path until the next SACK.
+    /// Stores, for each path, the smallest one-way delay that the peer reports. The next SACK uses it.
     pub(crate) fn on_delays(&mut self, control: &LedbatControl<'_>, paths: &mut Paths) {
         for PacketDelay { tsn, micros } in control.delays() {
             let i = self.out.index_of(tsn);

@@ -1,4 +1,4 @@
-//! The order in which paths carry new data, until the next event.
+//! The scheduler's order of the paths for new data. It holds until the next event (packet, timer or message).
 
 use crate::draws::Draws;
 use crate::multipath::{Opportunity, Scheduler, SchedulerTraits};
@@ -43,13 +43,13 @@ impl Choice {
         self.turn = 0;
     }
 
-    /// The path whose turn it is; `None` after the last one.
+    /// The path to try now; `None` after the last path of the order.
     #[inline]
     pub(super) fn present(&self) -> Option<PathId> {
         self.order.get(self.turn).copied()
     }
 
-    /// Lets the next path have its turn.
+    /// Moves on to the next path of the order.
     #[inline]
     pub(super) fn pass(&mut self) {
         self.turn += 1;

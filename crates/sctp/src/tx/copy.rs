@@ -1,4 +1,5 @@
-//! Sends copies; [`copies`](crate::multipath::copies) chooses the chunks and the paths.
+//! Sends copies of chunks in flight on other paths. [`copies`](crate::multipath::copies) chooses chunks and
+//! paths.
 
 use super::send::{Plan, Source};
 use super::{Mark, Sender};
@@ -29,7 +30,7 @@ impl Sender {
         answer
     }
 
-    /// True if copies of late chunks are due; sets `starved` if a full buffer is the reason.
+    /// True if copies of late chunks are due; sets `starved` if a full send or receive buffer is the reason.
     #[inline]
     pub(super) fn reinjects(&mut self, paths: &Paths) -> bool {
         let reinjection = self.cmt.reinjection;
@@ -49,7 +50,7 @@ impl Sender {
         Some(Plan::new(p, Source::Copy, self.chunk_len(self.out[i].len())))
     }
 
-    /// True if a path may send new data: no chunk is left to copy, and the copies leave room.
+    /// True if a path may send new data: no chunk is left to copy to it, and the copies in flight leave room.
     pub(super) fn leads(&mut self, p: PathId, paths: &Paths) -> bool {
         self.copies.leave_room(p, &paths[p]) && self.next_copy(p, paths).is_none()
     }

@@ -20,8 +20,8 @@ impl CucState {
 
 /// Finds the pseudo-cumulative TSN of each path that has none: its earliest unacknowledged chunk up to
 /// `last`, the end of the Gap Ack Blocks. CUC version 2 separates chunks sent once from retransmitted chunks.
-/// The search visits at most [`MOST_LOST`] lost chunks. If more chunks are lost, no window grows before some
-/// of them are retransmitted.
+/// The search visits at most [`MOST_LOST`] lost chunks. If more chunks are lost, no cwnd grows before some of
+/// them are retransmitted.
 pub(super) fn find(cuc: Cuc, out: &Outstanding, last: Option<u64>, paths: &mut Paths) {
     let (Some(last), false) = (last, cuc == Cuc::Normal) else { return };
     let mut left = MOST_LOST;
@@ -59,7 +59,7 @@ impl Sent {
 }
 
 /// The earliest chunk of this kind, up to `last`, that is in flight or lost on a path. The search visits at
-/// most `left` lost chunks, and reduces `left` by each of them.
+/// most `left` lost chunks, and reduces `left` by the number visited.
 #[inline]
 fn earliest(path: &Path, out: &Outstanding, last: u64, sent: Sent, left: &mut usize) -> Option<u64> {
     let mut first = match sent {

@@ -6,7 +6,7 @@
 pub(crate) struct Evidence {
     /// Number of paths with newly acknowledged chunks.
     pub(crate) paths: usize,
-    /// The lowest newly acknowledged chunk of the path whose missing chunks are counted.
+    /// The lowest newly acknowledged chunk on the path whose missing chunks are counted.
     pub(crate) lo: Option<u64>,
     /// Packets with data since the previous SACK, as the receiver counts them.
     pub(crate) packets: u8,

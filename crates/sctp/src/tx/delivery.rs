@@ -1,4 +1,5 @@
-//! Delivery reports: which tracked messages were delivered, and which failed.
+//! Delivery reports: which tracked messages (those for which the user wants a report) were delivered or
+//! failed.
 //!
 //! A chunk is delivered for good when the cumulative TSN passes it or an NR-SACK reports it as non-renegable.
 //! A Gap Ack Block of a SACK does not suffice, since the peer may still renege. A message is delivered when
@@ -119,7 +120,7 @@ impl Sender {
         self.deliveries.as_mut()?.untold.pop_first()
     }
 
-    /// Takes over the message numbers and the reports of another sender, which has failed.
+    /// Takes over the message numbers and the reports of the sender before a restart of the association.
     pub(crate) fn track_after(&mut self, other: Sender) {
         self.queue.count_from(other.queue.tracked());
         self.deliveries = other.deliveries;

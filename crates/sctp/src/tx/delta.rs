@@ -11,7 +11,7 @@ pub(crate) struct PathDelta {
     pub(crate) new_bytes: ByteCount,
     pub(crate) flight_before: ByteCount,
     /// True if a chunk of this path is newly acknowledged. `lo` and `hi` are the lowest and the highest newly
-    /// acknowledged chunk that may count as evidence of loss.
+    /// acknowledged chunk that may count as evidence that other chunks are lost.
     pub(crate) saw_new: bool,
     pub(crate) lo: Option<u64>,
     pub(crate) hi: Option<u64>,

@@ -1,4 +1,4 @@
-//! ECN marks that the peer echoes (draft-stewart-tsvwg-sctpecn-07): one reduction for each window of data.
+//! ECN marks that the peer echoes (draft-stewart-tsvwg-sctpecn-07): they reduce cwnd once per window of data.
 
 use super::Sender;
 use crate::path::{PathId, Paths};
@@ -19,7 +19,7 @@ pub(super) struct Marks {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct PathMarks {
-    /// Highest index sent when the window was last reduced.
+    /// Highest TSN index sent when cwnd was last reduced.
     reduced: u64,
     /// Highest index of a TSN that the peer echoed.
     echoed: u64,
@@ -35,8 +35,8 @@ pub(crate) struct Echoed {
 }
 
 impl Marks {
-    /// Records a reduction of the window of path `p`; `highest` is the highest index sent before. Marks of
-    /// TSNs up to this index do not reduce the window again.
+    /// Records a reduction of cwnd of path `p`; `highest` is the highest TSN index sent before. Marks of TSNs
+    /// up to this index do not reduce cwnd again.
     #[inline]
     pub(super) fn note_reduction(&mut self, p: PathId, highest: u64) {
         if self.enabled {
@@ -44,8 +44,9 @@ impl Marks {
         }
     }
 
-    /// The paths of `hit` whose window was reduced after all of their lost chunks were sent, one bit per
-    /// path. A mark and a loss in one window of data reduce cwnd once (`rfc3168#section-6.1.2`).
+    /// Of the paths in `hit` (with newly lost chunks), those whose cwnd was reduced after the lost chunks had
+    /// been sent: one bit per path. A mark and a loss in one window of data reduce cwnd once
+    /// (`rfc3168#section-6.1.2`).
     pub(super) fn reduced_before(&self, hit: impl Iterator<Item = PathId>, paths: &Paths) -> u32 {
         let before = |p: &PathId| {
             let highest = paths[*p].lost_fast.last();
@@ -68,7 +69,7 @@ impl Sender {
         self.ecn.enabled = enabled;
     }
 
-    /// Processes an ECNE: reduces the window of the TSN's path, unless it was reduced after the TSN was sent.
+    /// Processes an ECNE: reduces cwnd of the path that carried the TSN, unless cwnd was reduced since then.
     pub(crate) fn on_ecne(&mut self, now: Instant, ecne: &Ecne, paths: &mut Paths) -> Echoed {
         let i = self.out.index_of(ecne.lowest_tsn);
         let mut cwr = Cwr { all_paths: false, same_window: true, tsn: ecne.lowest_tsn };

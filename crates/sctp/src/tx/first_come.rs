@@ -4,13 +4,15 @@ use wire::StreamId;
 /// The stream scheduler "first come, first served" (`rfc8260#section-3.1`): messages are sent in the order in
 /// which the user gave them.
 ///
-/// A stream scheduler counts the pieces of messages that wait on each stream, and chooses the stream of the
-/// next piece. The pieces themselves wait in the queue of their stream.
+/// A stream scheduler counts the pieces of messages (whole messages, or parts as the user gave them) that
+/// wait on each stream, and chooses the stream of the next piece. The pieces themselves wait in the queue of
+/// their stream.
 #[derive(Debug, Default)]
 pub(super) struct FirstCome {
     /// The stream that sends now, and its number of pieces: zero if no data waits.
     current: Turn,
-    /// Later turns in their order. One stream can have several turns.
+    /// Later turns in their order; in a turn, one stream sends successive pieces. A stream can have several
+    /// turns.
     later: VecDeque<Turn>,
 }
 

@@ -1,4 +1,4 @@
-//! Messages for streams under reset, which are not numbered yet (`rfc6525#section-5.1.2`, A1).
+//! Messages for streams under reset; they get their numbers after the reset (`rfc6525#section-5.1.2`, A1).
 
 use crate::chunks::{RecordId, Tag};
 use crate::message::Message;
@@ -20,7 +20,7 @@ pub(super) struct Held {
     due: bool,
 }
 
-/// A message or a piece of one, and what the queue needs to number it.
+/// A message or a piece of one, and the values with which it is queued after the reset.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) message: Message,

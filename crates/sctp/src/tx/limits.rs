@@ -1,16 +1,17 @@
 //! Limits of the work that a peer can cause with acknowledgements.
 //!
-//! A chunk is acknowledged for the first time once, and reported missing at most three times. So this work is
-//! limited by the number of transmissions. But a peer can renege on Gap Ack Blocks and acknowledge the same
-//! chunks again, without end (`rfc9260#section-6.2.1`, step D iii). So only one SACK of a packet is
-//! processed, and a SACK may withdraw a limited number of chunks: the lowest, for which the cumulative TSN
-//! waits. The others count as acknowledged until a later SACK.
+//! A chunk is acknowledged for the first time only once, and at most three missing reports are counted for
+//! it. So this work is limited by the number of transmissions. But a peer can withdraw Gap Ack Blocks
+//! (renege) and acknowledge the same chunks again, without end (`rfc9260#section-6.2.1`, step D iii). So only
+//! one SACK of a packet is processed, and a SACK may withdraw a limited number of chunks: the lowest ones,
+//! for which the cumulative TSN waits. Further withdrawn chunks count as acknowledged until a later SACK.
 //!
 //! If the peer withdraws without end, the association is aborted. An honest peer may discard arrived data,
 //! and its SACKs may be reordered. It sends at most one SACK for a packet with data and one when its window
 //! opens (`rfc9260#section-6.2`). If the network doubles all packets, the two copies of a packet with data
-//! cause four SACKs, and eight arrive. Only every second SACK can withdraw chunks, since between two of them
-//! another SACK must acknowledge these chunks again. So at most four SACKs per packet withdraw chunks.
+//! cause four SACKs, of which eight copies arrive. Only every second SACK can withdraw chunks, since between
+//! two of them another SACK must acknowledge these chunks again. So at most four SACKs per packet
+//! ([`SACKS_PER_PACKET`]) withdraw chunks.
 
 use super::ranges::Range;
 
@@ -18,7 +19,7 @@ use super::ranges::Range;
 /// ranges of non-renegable chunks. A SACK in a packet of 1500 bytes has fewer than 400.
 pub(super) const MOST_BLOCKS: usize = 1536;
 
-/// Maximum number of acknowledged ranges. Ranges that the peer withdrew beyond the limit count, too.
+/// Maximum number of acknowledged ranges. Withdrawn ranges that still count as acknowledged are included.
 const MOST_RANGES: usize = 3072;
 
 /// Maximum number of chunks that are withdrawn at the same time.
@@ -27,23 +28,24 @@ const MOST_WITHDRAWN: u32 = 1024;
 /// Maximum number of steps that one packet may spend on withdrawn and lost chunks.
 const STEPS: u32 = 1024;
 
-/// Number of SACKs that may withdraw chunks, per packet with data.
+/// Number of SACKs that may withdraw chunks, for each packet with data that was sent.
 const SACKS_PER_PACKET: u64 = 4;
 
-/// Number of SACKs that may withdraw chunks in addition to those for each packet with data.
+/// Number of reneging SACKs (SACKs that no longer report a chunk they reported before) that a peer may send
+/// on top of [`SACKS_PER_PACKET`].
 const FIRST_SACKS: u64 = 1024;
 
-/// Upper limit of the number of remaining SACKs that may withdraw chunks.
+/// Largest number of reneging SACKs that may be left to a peer.
 const MOST_SACKS: u64 = 1 << 17;
 
-/// The remaining limits of a peer.
+/// How much work the SACKs of the peer may still cause.
 #[derive(Debug)]
 pub(super) struct Limits {
     /// Steps left for this SACK.
     pub(super) steps: u32,
-    /// Number of chunks that were acknowledged before and are not acknowledged now.
+    /// Number of chunks that the peer acknowledged earlier and withdrew, and that are not acknowledged again.
     withdrawn: u32,
-    /// Number of SACKs that may still withdraw chunks, counted when `packets` packets with data had been
+    /// Number of SACKs that might still withdraw chunks at the time when `packets` packets with data had been
     /// sent.
     sacks: u64,
     packets: u64,

@@ -8,9 +8,9 @@ use crate::steps;
 use units::ByteCount;
 
 impl Sender {
-    /// Counts the missing reports of one SACK for chunks below `last`, the end of its last Gap Ack Block.
-    /// Only chunks that were sent once can be reported, since a chunk is fast retransmitted once. Each chunk
-    /// is visited at most [`MISSING_REPORTS`] times.
+    /// Counts the missing reports of one SACK for chunks below `last`, the end of the SACK's last Gap Ack
+    /// Block. Only chunks that were sent once can be reported, since a chunk is fast retransmitted once. Each
+    /// chunk is visited at most [`MISSING_REPORTS`] times.
     pub(super) fn report_missing(
         &mut self,
         packets: u8,
@@ -21,7 +21,8 @@ impl Sender {
     ) {
         let fresh_evidence = delta.iter().filter(|delta| delta.saw_new).count();
         let highest = delta.iter().filter_map(|delta| delta.hi).max();
-        // DAC refines the reports of SFR (paper 001 §3.3); without SFR all paths share their evidence.
+        // DAC (several reports per SACK) refines the reports of SFR (evidence by path; paper 001 §3.3).
+        // Without SFR, all paths share their evidence.
         let counts_packets = self.cmt.dac && self.cmt.sfr;
         for p in paths.ids() {
             let limit = if self.cmt.sfr {
@@ -54,9 +55,9 @@ impl Sender {
         }
     }
 
-    /// Marks chunk `i`, which is in flight, as lost before T3-rtx expires. If this packet has no steps left
-    /// to find the position of the chunk in the list of lost chunks, returns false. The chunk then still
-    /// needs one more missing report to be lost.
+    /// Marks chunk `i`, which is in flight, as lost before T3-rtx expires. The work per packet is limited: if
+    /// no step is left to find the position of the chunk in the list of lost chunks, returns false, and the
+    /// chunk needs one more missing report to be lost.
     pub(super) fn mark_lost_in_steps(&mut self, i: u64, trigger: LossTrigger, paths: &mut Paths) -> bool {
         if self.out[i].is(Mark::Abandoned) {
             self.lose_abandoned(i, paths);

@@ -100,7 +100,8 @@ pub(crate) struct Sender {
 
     /// Chunks that were sent and are above the cumulative TSN.
     out: Outstanding,
-    /// User bytes of outstanding chunks that the sender keeps: the peer may lack them or renege on them.
+    /// User bytes of outstanding chunks that the sender keeps, since the peer may lack them or renege on
+    /// them.
     retained: ByteCount,
     /// Number of packets with data that were sent.
     packets: u64,
@@ -117,7 +118,7 @@ pub(crate) struct Sender {
     ecn: Marks,
     /// Lost chunks that the observer of the association was not told of yet; `None` without an observer.
     losses: Option<Vec<Loss>>,
-    /// Rates of earlier paths; present if paths resume them ([`Config::resume`]).
+    /// Rates of removed paths, which new paths take over; present only with [`Config::resume`].
     saved: Option<Saved>,
     /// True if a SACK of the present packet was processed. The sender ignores further SACKs of the packet,
     /// since a peer sends at most one for each packet that it receives (`rfc9260#section-6.2`).
@@ -125,7 +126,8 @@ pub(crate) struct Sender {
     acked: Acked,
     /// How many acknowledgements the peer may still withdraw (renege on).
     limits: Limits,
-    /// Filled only if [`Config::timestamps`] is not off: otherwise the peer reports no one-way delays.
+    /// Paths of recently acknowledged chunks, to which reported one-way delays belong. Filled only if
+    /// [`Config::timestamps`] is not off: otherwise the peer reports no delays.
     acked_paths: AckedPaths,
 
     paced: bool,
@@ -134,15 +136,16 @@ pub(crate) struct Sender {
     now: Instant,
     choice: Choice,
     copies: Copies,
-    /// True if a full buffer stops new data: copies of late chunks may then help.
+    /// True if a full send or receive buffer stops new data: copies of late chunks may then help.
     starved: bool,
-    /// True once the TSNs were reset.
+    /// True once the TSNs were reset (`rfc6525`).
     jumped: bool,
-    /// Present only if loss detection is based on time.
+    /// Retransmissions of which the peer may report duplicates; present only with time-based loss detection.
     remembered: Option<Box<Remembered>>,
     /// `None` before the first chunk of a tracked message is sent or acknowledged.
     deliveries: Option<Box<Deliveries>>,
-    /// `None` before the first message that may be abandoned or has a context.
+    /// `None` before the first message that may be abandoned or has a context (a number that the user gets
+    /// back if the message fails).
     partial: Option<Box<Partial>>,
     /// True if both ends support FORWARD TSN, so that messages may be abandoned.
     abandons: bool,
@@ -219,7 +222,8 @@ impl Sender {
         self.queue.interleave();
     }
 
-    /// Sets the windows of all paths after the handshake. Each packet with data keeps `extra` bytes free.
+    /// Sets cwnd and ssthresh of all paths after the handshake. Each packet with data keeps `extra` bytes
+    /// free.
     pub(crate) fn establish(
         &mut self,
         now: Instant,
@@ -269,7 +273,7 @@ impl Sender {
         }
     }
 
-    /// Sets the window of a path that is added to the association. Does nothing before [`Self::establish`].
+    /// Sets cwnd and ssthresh of a path that is added. Does nothing before [`Self::establish`].
     pub(crate) fn path_added(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         self.add_window(p, paths);
         self.resume(now, p, paths);
@@ -335,7 +339,8 @@ impl Sender {
         paths[p].restart();
     }
 
-    /// Resets the window of path `p` to the initial one after a change of route (`rfc9260#section-7.2.5.2`).
+    /// Resets cwnd and ssthresh of path `p` to the initial values after a change of route
+    /// (`rfc9260#section-7.2.5.2`).
     pub(crate) fn on_route_changed(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let window = CongestionWindow { cwnd: paths[p].initial_cwnd, ssthresh: None };
         self.apply_rule(now, p, WindowRule::Replace(window), paths);
@@ -470,7 +475,7 @@ impl Sender {
         (self.header_len() + payload).next_multiple_of(4)
     }
 
-    /// Calls the congestion control with a view of all paths, and applies the windows that it sets.
+    /// Calls the congestion control with a view of all paths, and applies the cwnd and ssthresh that it sets.
     fn control(
         &mut self,
         now: Instant,
@@ -490,7 +495,7 @@ impl Sender {
         }
     }
 
-    /// Informs the congestion control of a window that the rules of SCTP prescribe.
+    /// Informs the congestion control of a cwnd or ssthresh that a rule of SCTP sets without the algorithm.
     #[cold]
     fn apply_rule(&mut self, now: Instant, p: PathId, rule: WindowRule, paths: &mut Paths) {
         self.control(now, paths, |control, views, windows| {

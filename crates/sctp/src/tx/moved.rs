@@ -1,4 +1,4 @@
-//! Moves the earliest chunk to another path before it counts as lost: see [`rescheduling`].
+//! Moves the earliest outstanding chunk to another path before it counts as lost: see [`rescheduling`].
 
 use super::send::{Plan, Source};
 use super::{ChunkState, Mark, Sender};
@@ -9,7 +9,8 @@ use units::Instant;
 use wire::PacketWriter;
 
 impl Sender {
-    /// Plans to move the earliest chunk if it is in flight, was never moved, and a path has room for it.
+    /// Plans to move the earliest outstanding chunk if it is in flight, was never moved, and a path has room
+    /// for it.
     #[inline(never)]
     pub(super) fn plan_move(&self, paths: &Paths) -> Option<Plan> {
         if self.out.is_empty() {
@@ -30,7 +31,7 @@ impl Sender {
         Some(Plan::new(path, Source::Moved, self.chunk_len(head.len())))
     }
 
-    /// Sends the earliest chunk on another path, or again on the same path.
+    /// Sends the earliest outstanding chunk on another path, or again on the same path.
     #[inline(never)]
     pub(super) fn write_moved(
         &mut self,
@@ -45,7 +46,7 @@ impl Sender {
         let chunk = &mut self.out[i];
         chunk.mark(Mark::Moved);
         chunk.ask_for_sack();
-        // This chunk lets no window grow: its acknowledgement may be for the transmission on the old path.
+        // This chunk lets no cwnd grow: its acknowledgement may be for the transmission on the old path.
         if !chunk.is(Mark::Credited) {
             self.limits.withdrew();
         }
@@ -60,8 +61,8 @@ impl Sender {
         1
     }
 
-    /// Slows down path `from`, on which chunk `i` took too long: its window is reduced as after a loss. In
-    /// fast recovery, the path instead sends no data for an SRTT.
+    /// Slows down path `from`, on which chunk `i` took too long: its cwnd is reduced as after a loss. If the
+    /// path is in fast recovery, it sends no data for an SRTT instead.
     fn penalise(&mut self, now: Instant, i: u64, from: PathId, paths: &mut Paths) {
         if paths[from].recovery.is_some() {
             let path = &mut paths[from];

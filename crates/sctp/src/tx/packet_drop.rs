@@ -9,12 +9,12 @@ use wire::Tsn;
 /// Number of bytes of a reported payload that must equal the bytes sent. A shorter payload proves nothing.
 const PROOF: usize = 31;
 
-/// Smallest window, in packets, that a report of a middlebox may cause.
+/// Smallest cwnd, in packets, to which a report of a middlebox may reduce a path.
 const LEAST_PACKETS: u64 = 2;
 
 impl Sender {
     /// Retransmits a chunk that was damaged on its way to the peer, if the reported payload is genuine. No
-    /// window is reduced, since the loss is not due to congestion.
+    /// cwnd is reduced, since the loss is not due to congestion.
     pub(crate) fn on_damaged(&mut self, now: Instant, tsn: Tsn, payload: &[u8], paths: &mut Paths) {
         let i = self.out.index_of(tsn);
         if !self.out.indices().contains(&i) || self.peer.is_closed() {
@@ -44,9 +44,10 @@ impl Sender {
         ours.head[..stored] == reported[..stored] && reported[stored..].iter().all(|&byte| byte == 0)
     }
 
-    /// Adapts the window of path `p` to a middlebox's report of its link rate (bytes per second) and queue
-    /// length. If the queue exceeds the capacity for a round trip, the window loses this path's share of the
-    /// excess. Otherwise the window grows by a quarter of the free capacity, at most by a burst.
+    /// Adapts cwnd of path `p` to a middlebox's report of its link rate (bytes per second) and queue length
+    /// (bytes). If the queue exceeds the bandwidth-delay product, cwnd is reduced by a part of the excess:
+    /// the part of the queue that can be the flight size of this path. Otherwise cwnd grows by a quarter of
+    /// the free capacity, at most by a burst.
     pub(crate) fn on_bandwidth_report(
         &mut self,
         now: Instant,

@@ -17,9 +17,10 @@ pub(super) struct PeerWindow {
     /// Bytes of all chunks above the cumulative TSN that are not
     /// [delivered](crate::chunks::TxChunk::is_delivered).
     extent: ByteCount,
-    /// Bytes of lost chunks, and of chunks whose delivery is unknown, stay free (`Cmt::keep_room`).
+    /// True if lost chunks, and chunks whose delivery is unknown, keep their room in the peer's buffer
+    /// (`Cmt::keep_room`).
     keeps_room: bool,
-    /// The peer sends NR-SACKs: it never reneges on the chunks that they name.
+    /// True if the peer sends NR-SACKs: it never reneges on the chunks that they report as non-renegable.
     pub(super) nr_sacks: bool,
     /// Number of times that new data waited because the window was full.
     pub(super) refusals: u64,
@@ -52,7 +53,8 @@ impl PeerWindow {
         self.extent += size;
     }
 
-    /// Counts a chunk that was retransmitted; its flight size was `before` on its last path.
+    /// Counts a chunk that was retransmitted. Its flight size was `before` on the path of the last
+    /// transmission.
     pub(super) fn resent(&mut self, before: ByteCount, size: ByteCount) {
         self.free -= size;
         self.extent = self.extent + size - before;

@@ -6,7 +6,7 @@
 //! missing. While other paths are usable, they carry copies instead ([`super::silence`]).
 //!
 //! The sender sends at most one probe before the path answers, and does not restart T3-rtx for it. If only
-//! the probe repaired a loss, the window is cut as in a fast recovery (`rfc8985#section-7.4.2`).
+//! the probe repaired a loss, cwnd is reduced as in a fast recovery (`rfc8985#section-7.4.2`).
 
 use super::partial::Cause;
 use super::{ChunkState, Mark, Sender};
@@ -14,8 +14,8 @@ use crate::path::{LossTrigger, NIL, PathId, Paths};
 use units::Instant;
 
 impl Sender {
-    /// Sends one chunk on the last usable path after its probe timeout, even if the window is full: the
-    /// earliest lost chunk, or else the last chunk in flight, preferably a chunk that was sent only once.
+    /// Sends one chunk on the last usable path after its probe timeout, even if cwnd is full: the earliest
+    /// lost chunk, or else the last chunk in flight, preferably a chunk that was sent only once.
     #[cold]
     pub(super) fn probe_tail(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let path = &paths[p];
@@ -32,9 +32,9 @@ impl Sender {
         path.liveness.probed();
     }
 
-    /// Returns true if a probe repaired the loss of chunk `i`, so that the window must be reduced. The chunk
-    /// was in `state`, and is now acknowledged. If the peer reports a duplicate of the chunk, it was not
-    /// lost, and the reduction is undone.
+    /// Returns true if a probe repaired the loss of chunk `i`, so that cwnd must be reduced. The chunk was in
+    /// `state`, and is now acknowledged. If the peer reports a duplicate of the chunk, it was not lost, and
+    /// the reduction is undone.
     pub(super) fn note_repair(&mut self, i: u64, state: ChunkState, paths: &mut Paths) -> bool {
         let chunk = &self.out[i];
         let p = chunk.path;

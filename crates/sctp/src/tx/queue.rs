@@ -33,7 +33,7 @@ pub(super) struct SendQueue {
     streams: u16,
     /// Number of pieces; in a run, each message counts as one.
     len: u32,
-    /// Pieces of abandoned messages, without bytes. Each is removed when it would be sent next.
+    /// Number of pieces of abandoned messages: they have no bytes, and each is removed when its turn comes.
     voids: u32,
     tracked: u64,
     pub(super) held: Option<Box<Held>>,
@@ -195,7 +195,7 @@ impl SendQueue {
         self.give_apart(message, record)
     }
 
-    /// Appends a message that is not added to a run.
+    /// Appends a message that does not extend a run (one piece for several equal messages).
     fn give_apart(&mut self, mut message: Message, record: RecordId) -> Option<MessageId> {
         let Message { stream, unordered, end_of_record, .. } = message;
         let (beginning, tag, record) = match self.unfinished.get(&stream) {
@@ -570,7 +570,7 @@ impl SendQueue {
         parts
     }
 
-    /// Ends an abandoned message that was sent in part. If no piece waits, the stream's turn ends.
+    /// Ends an abandoned message that was sent in part. If no piece of it waits, the stream's turn ends.
     pub(super) fn give_up_begun(&mut self, stream: StreamId, waits: bool) {
         self.outbound.of(stream).fsn = 0;
         if !waits && matches!(&self.scheduler, Scheduler::Turns(turns) if turns.begun() == Some(stream)) {
@@ -738,7 +738,7 @@ mod tests {
     }
 
     proptest! {
-        /// The model has one queue for all streams, in which each entry is the unsent rest of a message.
+        /// The model is one queue for all streams, in which each entry is the unsent rest of a message.
         #[test]
         fn messages_of_all_streams_leave_in_the_order_given(
             steps in prop::collection::vec((0u16..4, 1u32..20, 0u8..10), 1..300),

@@ -1,15 +1,16 @@
 //! Time-based loss detection for each path, and recoveries that are undone: RACK (`rfc8985`).
 //!
-//! A chunk is lost once a chunk that was sent later on its path has arrived, and the reordering window of the
-//! path has passed since. A retransmission does not count as the later chunk if it is acknowledged before the
-//! least RTT has passed (`rfc8985#section-6.2`, step 2). Until the sender sees reordering on a path, three
-//! missing reports suffice, too, and in fast recovery the reordering window is zero. Otherwise the window is
-//! a quarter of the least RTT. After each round trip in which a retransmission proves to be needless, it
-//! grows by another quarter of the least RTT, up to an SRTT.
+//! A chunk is lost if a chunk sent later on its path has arrived, and the time since it was sent exceeds the
+//! RTT of that later chunk plus the reordering window of the path. A retransmission does not count as the
+//! later chunk if it is acknowledged before the least RTT has passed (`rfc8985#section-6.2`, step 2). Until
+//! the sender sees reordering on a path, three missing reports suffice, too, and in fast recovery the
+//! reordering window is zero. Otherwise the reordering window is a quarter of the least RTT. After each round
+//! trip in which a retransmission proves to be needless, it grows by another quarter of the least RTT, up to
+//! an SRTT.
 //!
-//! A retransmission was needless if the chunk is acknowledged before the retransmission leaves, or within
-//! the least RTT after it, or if the peer reports a duplicate. Once all retransmissions of a recovery
-//! have proved needless, cwnd and ssthresh are restored (`rfc8985#section-6.2`, `rfc4015#section-3.2`).
+//! A retransmission was needless if the chunk is acknowledged before the retransmission is sent, or within
+//! the least RTT after it, or if the peer reports a duplicate. Once all retransmissions of a recovery have
+//! proved needless, cwnd and ssthresh are restored (`rfc8985#section-6.2`, `rfc4015#section-3.2`).
 
 use super::{ChunkState, Mark, SackDelta, Sender};
 use crate::path::{LossCause, LossTrigger, NIL, Path, PathId, Paths, Rack};
@@ -21,13 +22,14 @@ use wire::Tsn;
 /// Number of remembered retransmissions of which the peer may report duplicates.
 const MOST_REMEMBERED: usize = 1024;
 
-/// Maximum number of chunks that a search passes because they did not leave in TSN order.
+/// Maximum number of chunks, sent out of TSN order, that a search for late chunks steps over.
 const MOST_PASSED: u32 = 16;
 
 /// The state of loss detection that is common to all paths.
 #[derive(Debug, Default)]
 pub(super) struct Remembered {
-    /// Fast retransmitted chunks: the path that lost each of them, and the number of its recovery.
+    /// Fast retransmitted chunks, by index: the path that lost the chunk, and the number of that path's
+    /// recovery.
     resent: BTreeMap<u64, (PathId, u32)>,
 }
 
@@ -37,7 +39,7 @@ impl Sender {
         self.remembered.is_some()
     }
 
-    /// Processes the arrival of chunk `i`, which was not copied. `state` is its state before.
+    /// Processes the arrival of chunk `i`, which was not copied and was in `state` before.
     #[cold]
     pub(super) fn note_arrival(&mut self, now: Instant, i: u64, state: ChunkState, paths: &mut Paths) {
         let chunk = &self.out[i];
@@ -118,7 +120,7 @@ impl Sender {
         }
     }
 
-    /// Notes that chunk `i`, marked as lost on path `on` in recovery `episode`, had arrived.
+    /// Notes that chunk `i`, which was marked as lost on path `on` in recovery `episode`, had not been lost.
     #[cold]
     fn note_needless(&mut self, now: Instant, i: u64, on: PathId, episode: u32, paths: &mut Paths) {
         let next = self.out.next_index();
@@ -134,7 +136,7 @@ impl Sender {
         }
     }
 
-    /// Step C by time: marks the late chunks of each path as lost.
+    /// Step C of SACK processing, by time: marks the late chunks of each path as lost.
     pub(super) fn find_late(&mut self, now: Instant, paths: &mut Paths, delta: &mut SackDelta) {
         if self.detects_by_time() {
             self.lose_all_late(now, paths, delta);

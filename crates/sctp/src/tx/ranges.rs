@@ -10,7 +10,8 @@ pub(super) struct Range {
     pub(super) last: u64,
 }
 
-/// Calls `tell` with each part of a range of `a` that is not in `b`. Both are sorted and disjoint.
+/// Calls `tell` with each part of a range of `a` that is not in `b`. In both lists ranges are sorted and
+/// disjoint.
 pub(super) fn difference(a: &[Range], b: &[Range], mut tell: impl FnMut(Range)) {
     count_pass(a.len() + b.len());
     let mut holes = b.iter().peekable();
@@ -34,7 +35,7 @@ pub(super) fn difference(a: &[Range], b: &[Range], mut tell: impl FnMut(Range)) 
     }
 }
 
-/// Removes the ranges that two lists share at their beginnings and ends: most SACKs change one range of many.
+/// Removes the equal ranges at the beginnings and ends of two lists: most SACKs change one range of many.
 pub(super) fn trim_common<'a>(a: &'a [Range], b: &'a [Range]) -> (&'a [Range], &'a [Range]) {
     count_pass(a.len().min(b.len()));
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();

@@ -24,7 +24,7 @@ impl SendQueue {
         }
     }
 
-    /// Queues the messages that waited until the user completed the unfinished message.
+    /// Queues released messages that waited until the user completed the unfinished message.
     pub(super) fn release_behind_message(&mut self) {
         if !self.is_closed_to_others() && self.held.as_ref().is_some_and(|held| held.is_due()) {
             self.queue_released();

@@ -1,4 +1,4 @@
-//! Paths that resume the rate of earlier paths between their addresses (`rfc9959`).
+//! Paths that start with the rate of an earlier path between the same addresses (`rfc9959`).
 
 use super::Sender;
 use crate::config::Resume;
@@ -14,7 +14,7 @@ impl Sender {
         self.saved = (self.config.resume != Resume::Off).then(|| saved.clone());
     }
 
-    /// Lets path `p`, which is new or was removed, resume the rate of the last path between its addresses.
+    /// Lets path `p`, which is new, start with the rate of the last path between its addresses.
     pub(crate) fn resume(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let Some(saved) = self.saved.as_ref().filter(|_| self.control.is_some()) else { return };
         let set = saved.take(now, (paths[p].local, paths[p].remote));

@@ -1,4 +1,4 @@
-//! SACK processing. With all options, the steps A to H below run in this order.
+//! SACK processing. Whatever options are set, the steps A to H below run in this order.
 
 use super::partial::Cause;
 use super::ranges::{Range, cut_below, difference, trim_common};
@@ -14,7 +14,7 @@ use wire::{Sack, Tsn};
 pub(crate) struct SackOutcome {
     /// One bit per path: bytes sent on the path are acknowledged for the first time.
     pub(crate) acked_paths: u32,
-    /// One bit per path: a newly acknowledged chunk of the path was sent once.
+    /// One bit per path: a newly acknowledged chunk of the path was sent only once, so that its RTT is known.
     pub(crate) timed_paths: u32,
     /// True if the cumulative TSN advanced.
     pub(crate) advanced: bool,
@@ -313,8 +313,8 @@ impl Sender {
         delta.hi = Some(delta.hi.map_or(i, |hi| hi.max(i)));
     }
 
-    /// Puts chunk `i`, on which the peer reneged, in flight again (`rfc9260#section-6.2.1`, step D iii).
-    /// Returns false if the limit for this packet is reached: then the chunk still counts as acknowledged.
+    /// Puts chunk `i`, on which the peer reneged, in flight again (`rfc9260#section-6.2.1`, step D iii). If
+    /// this packet may withdraw no more chunks, returns false: the chunk still counts as acknowledged.
     fn renege(&mut self, now: Instant, i: u64, paths: &mut Paths) -> bool {
         if !self.limits.allow() {
             return false;
@@ -344,9 +344,10 @@ impl Sender {
         true
     }
 
-    /// Step D: ends fast recovery of paths whose exit the cumulative TSN has reached
-    /// (`rfc9260#section-7.2.4`). With `recovery_by_cuc`, fast recovery also ends when the pseudo-cumulative
-    /// TSN of the path has reached the exit, whatever the CUC variant.
+    /// Step D: ends fast recovery of each path whose exit point (the highest TSN outstanding when recovery
+    /// began) the cumulative TSN has reached (`rfc9260#section-7.2.4`). With `recovery_by_cuc`, fast recovery
+    /// also ends when the pseudo-cumulative TSN of the path has reached the exit point, whatever the CUC
+    /// variant.
     fn end_recovery(&mut self, cum: u64, paths: &mut Paths) {
         for path in paths.iter_mut() {
             let Some(exit) = path.recovery else { continue };
@@ -417,15 +418,15 @@ impl Sender {
         self.control(now, paths, |control, views, windows| {
             for ((p, view), delta) in views.iter_mut().enumerate().zip(delta.iter()) {
                 view.flight = delta.flight_before;
-                // rfc3168#section-6.1.2: an acknowledgement with an echo does not let the window grow.
+                // rfc3168#section-6.1.2: an acknowledgement with an ECN echo does not let cwnd grow.
                 view.in_recovery |= echoed & 1 << p != 0;
             }
             control.on_sack(now, views, &acks, windows);
         });
     }
 
-    /// Step G: starts fast recovery on each path with a newly lost chunk, and reduces its window once.
-    /// Without CMT, fast recovery concerns the whole association.
+    /// Step G: starts fast recovery on each path with a newly lost chunk, and reduces its cwnd once. Without
+    /// CMT, fast recovery concerns the whole association.
     pub(super) fn enter_recovery(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
         if !delta.iter().any(|delta| delta.hit) {
             return;

@@ -79,7 +79,7 @@ impl Sender {
         }
     }
 
-    /// Plans the next packet that windows and limits allow, lost chunks before new chunks
+    /// Plans the next packet that cwnd and other limits allow, lost chunks before new chunks
     /// (`rfc9260#section-6.1`, rule C). Small chunks that Nagle's rule delays may join a packet on path
     /// `departing`, which is sent in any case.
     #[inline]
@@ -135,8 +135,9 @@ impl Sender {
         Some(Plan::new(path, Source::New, self.chunk_len(len)))
     }
 
-    /// Plans a packet of the earliest lost chunks that may be sent (`rfc9260#section-6.3.3`, rule E3). If Gap
-    /// Ack Blocks fill the peer's SACKs, the peer may be able to acknowledge only the earliest missing chunk.
+    /// Plans a packet of the earliest lost chunks that may be sent (`rfc9260#section-6.3.3`, rule E3). They
+    /// must be the earliest: if Gap Ack Blocks fill the peer's SACKs, a later chunk may not be acknowledged
+    /// before them.
     #[inline(never)]
     fn next_lost(&mut self, paths: &mut Paths) -> Option<Plan> {
         let mut tried = None;
@@ -234,8 +235,8 @@ impl Sender {
             && !waits_for_answer(p, paths)
     }
 
-    /// True if no data is in flight or lost and no path rests: then no acknowledgement and no timer would
-    /// follow. So burst limit, scheduler, buffer split and copies do not delay new data.
+    /// True if no data is in flight or lost, and no path pauses until a known time: then no acknowledgement
+    /// and no timer would follow. So burst limit, scheduler, buffer split and copies do not delay new data.
     fn must_send_new(&self, paths: &Paths) -> bool {
         !self.peer.has_lost() && paths.flight().is_zero() && self.rest_ends(paths).is_none()
     }
@@ -275,7 +276,7 @@ impl Sender {
     }
 
     /// True if a pacer spreads the packets of a path. Then new data needs no burst limit
-    /// (`rfc9002#section-7.7`), which would keep the flight size low after new data was blocked.
+    /// (`rfc9002#section-7.7`): after a pause it would only keep the flight size low.
     #[inline]
     fn is_paced(&self, path: &Path) -> bool {
         self.config.pacing && path.rate.as_ref().is_some_and(|rate| rate.pacer.has_rate())
@@ -287,7 +288,8 @@ impl Sender {
         !paths[p].space().is_zero() && !self.rests(p, paths)
     }
 
-    /// The earliest time at which a path that rests, or waits for its pacer, may send again.
+    /// The earliest time at which a path may send again that pauses because it was too slow, or for its
+    /// pacer.
     pub(crate) fn rest_ends(&self, paths: &Paths) -> Option<Instant> {
         if self.user.is_new() || (!rescheduling::is_on(&self.cmt) && !self.paced) {
             return None;
@@ -325,7 +327,7 @@ impl Sender {
         paths[p].burst_left > 0 && self.is_open(p, paths)
     }
 
-    /// Reduces the cwnd of an idle path once each RTO (`rfc9260#section-7.2.1`).
+    /// Reduces the cwnd of an idle path, once for each RTO that has passed (`rfc9260#section-7.2.1`).
     #[inline(never)]
     fn decay(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let Some(mut since) = paths[p].last_data.max(paths[p].decayed) else { return };
@@ -387,8 +389,8 @@ impl Sender {
         self.control(now, paths, |control, views, _| control.on_sent(now, views, p.index(), bytes, limited));
     }
 
-    /// Marks paths with room as limited by the sender (no data, peer's window or scheduler). The network does
-    /// not limit the rate of these paths.
+    /// Marks paths with room in cwnd as application-limited: missing data, the peer's window or the scheduler
+    /// holds them back, so their rate says nothing about the network.
     fn note_limited_paths(&mut self, paths: &mut Paths) {
         for p in paths.ids() {
             if !self.has_room(p, paths) {
@@ -603,7 +605,7 @@ pub(super) fn earliest_lost(paths: &Paths, after: Option<u64>) -> Option<(u64, P
     heads.filter(|&(i, ..)| Some(i) > after).min_by_key(|&(i, ..)| i)
 }
 
-/// Window, in packets, below which delayed SACKs matter: some packets then request a SACK at once.
+/// cwnd, in packets, below which delayed SACKs matter: some packets then request a SACK at once.
 const SMALL_WINDOW: u64 = 48;
 
 /// Least number of user bytes in a fragment that is made only to fill a packet.

@@ -2,12 +2,12 @@
 //!
 //! A path that has not answered [in time](crate::multipath::lateness) is *silent*: all its chunks are copied,
 //! a heartbeat probes it, and new data goes to other paths until it answers. An acknowledgement of earlier
-//! data is no answer: the path may have failed since, while the SACK came on another path. The window of a
-//! silent path is not cut: only T3-rtx marks its chunks as lost. The last usable path is never silent. It
+//! data is no answer: the path may have failed since, while the SACK came on another path. The cwnd of a
+//! silent path is not reduced: only T3-rtx marks its chunks as lost. The last usable path is never silent. It
 //! sends a [tail loss probe](super::probe), and after a few packets it waits for an answer or for T3-rtx.
 //!
-//! The acknowledgement of a copied chunk proves nothing about the path of the chunk or of its copy: no timer
-//! starts, no window grows, and there is no RTT sample or missing report.
+//! The acknowledgement of a copied chunk proves nothing about the path of the chunk or of its copy: it starts
+//! no timer, lets no cwnd grow, and gives no RTT sample or missing report.
 
 use super::Sender;
 use crate::multipath::lateness;

@@ -1,4 +1,4 @@
-//! The actions of the user of the association so far.
+//! What the user of the association has done so far: gave a message, met a full buffer, closed.
 
 #[derive(Debug, Default)]
 pub(super) struct User {

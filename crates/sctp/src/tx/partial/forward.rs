@@ -76,7 +76,7 @@ impl Sender {
             Cause::Decision if news && (self.is_starved(paths) || self.is_ending()) => Some(now),
             Cause::Decision => news.then(|| now + LONGEST_DELAY),
             Cause::Sack if news => Some(now),
-            // Repeated at most once per round-trip time, since each FORWARD TSN causes a SACK.
+            // The FORWARD TSN is repeated at most once per round-trip time, since each one causes a SACK.
             Cause::Sack => {
                 let path = &paths[told_on.unwrap_or_else(|| self.forward_path(paths))];
                 let rtt = path.rto.srtt().unwrap_or(path.rto.current());
@@ -101,14 +101,14 @@ impl Sender {
         }
     }
 
-    /// Repeats at once the last FORWARD TSN, which arrived damaged.
+    /// Repeats the last FORWARD TSN at once, since the peer reported that it arrived damaged.
     pub(crate) fn repeat_forward(&mut self, now: Instant) {
         if self.is_forwarding() {
             self.set_due(Some(now));
         }
     }
 
-    /// True if new data waits for the peer's receive buffer, which chunks to be skipped may fill.
+    /// True if new data waits for room in the peer's receive buffer, which chunks to be skipped may fill.
     fn is_starved(&self, paths: &Paths) -> bool {
         self.queue.head_len().is_some_and(|len| !self.peer_can_take(self.fragment_of(len), paths))
     }

@@ -25,7 +25,8 @@ use std::collections::{BTreeMap, VecDeque};
 use units::{ByteCount, Instant};
 use wire::StreamId;
 
-/// Records of all messages that may be abandoned or that have a context.
+/// Records of all messages that may be abandoned or have a context (a number of the user for failure
+/// reports).
 #[derive(Debug, Default)]
 pub(super) struct Partial {
     records: Records,
@@ -86,7 +87,7 @@ impl Sender {
         self.abandons = agreed;
     }
 
-    /// Creates the record of a message before it is queued, if it has a limit or a context.
+    /// Creates the record of a message before it is queued, if the message may be abandoned or has a context.
     #[inline]
     pub(super) fn record_of(&mut self, now: Instant, message: &Message) -> RecordId {
         let limited = message.reliability != Reliability::Reliable && self.config.pr_sctp;

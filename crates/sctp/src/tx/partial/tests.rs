@@ -1,4 +1,4 @@
-//! Tests partial reliability with vectors calculated by hand; each test plays the network and the peer.
+//! Tests partial reliability with results calculated by hand; each test plays the network and the peer.
 
 use super::super::tests::{CHUNK, P1, P2, Rig, cmt};
 use crate::config::{BufferSide, Cmt, Config, PathSelection, Reinjection};
@@ -399,7 +399,7 @@ fn a_forward_tsn_leaves_on_the_path_of_the_lowest_chunk_or_on_one_that_works() {
     assert!(forward(&mut rig).is_some(), "no path is known to work");
 }
 
-/// The limit of retransmissions holds for all paths together.
+/// The maximum number of retransmissions of a message holds for all paths together.
 #[test]
 fn a_chunk_without_retransmissions_is_neither_rescheduled_nor_sent_on_another_path() {
     for (most, moves) in [(0, false), (1, true)] {

@@ -20,8 +20,8 @@ pub(super) struct Fair {
     now: u64,
 }
 
-/// Virtual time of one byte at weight 1: so large that one byte takes some virtual time even at the largest
-/// weight.
+/// Virtual time of one byte at weight 1: large enough that at the largest weight one byte is not rounded to
+/// zero.
 const SCALE: u64 = 1 << 16;
 
 impl Fair {

@@ -38,7 +38,8 @@ fn drain(queue: &mut SendQueue) -> Vec<(u16, usize)> {
     sent
 }
 
-/// Sends `chunks` chunks of two saturated streams (messages of 1000 and 100 bytes). Returns their bytes.
+/// Sends `chunks` chunks of two saturated streams (messages of 1000 and 100 bytes). Returns the bytes sent of
+/// each.
 fn saturate(scheduler: StreamScheduler, values: &[u16], chunks: usize) -> [usize; 2] {
     let mut queue = queue(scheduler, values, false);
     for _ in 0..10_000 {
