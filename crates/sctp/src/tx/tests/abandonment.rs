@@ -4,7 +4,7 @@ use super::*;
 use crate::config::{Cuc, PathSelection, Reinjection};
 use crate::steps;
 
-/// Chunks 1 to `n` are in flight on path 1 and fill its window exactly.
+/// Chunks 1 to `n` are in flight on path 1 and fill its cwnd exactly.
 fn flying(config: &Config, n: u64) -> Rig {
     let mut rig = Rig::new(config, 1, 1);
     rig.paths[P1].window.cwnd = ByteCount::new(n * CHUNK);
@@ -97,7 +97,7 @@ fn a_lost_chunk_that_is_abandoned_is_not_retransmitted() {
     rig.sack(0, &[(2, 2)], 1);
     assert_eq!(rig.state(1), ChunkState::Abandoned);
     assert_eq!(rig.poll(), None);
-    // The first transmission was only delayed.
+    // The first transmission arrives after all: it was only delayed.
     rig.sack(2, &[], 1);
     assert!(rig.sender.is_drained());
 }

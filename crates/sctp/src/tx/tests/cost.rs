@@ -16,7 +16,8 @@ fn loaded(chunks: u16) -> Rig {
     rig
 }
 
-/// Steps that a packet took: steps that any packet may cause, and steps that transmissions pay for.
+/// Steps that a packet took: `any` may be caused by every packet, `paid` are bounded by earlier
+/// transmissions.
 struct Cost {
     any: u64,
     paid: u64,
@@ -106,7 +107,7 @@ fn many_gap_ack_blocks_withdrawn_by_a_small_packet_are_cheap() {
     }
 }
 
-/// All chunks are lost by a timeout. No acknowledgement searches all of them for a retransmitted chunk.
+/// All chunks are lost by a timeout. No acknowledgement may search all of them for a retransmitted chunk.
 #[test]
 fn pseudo_cumulative_tsns_among_many_lost_chunks_are_cheap_to_find() {
     for cuc in [Cuc::V1, Cuc::V2] {
@@ -121,7 +122,7 @@ fn pseudo_cumulative_tsns_among_many_lost_chunks_are_cheap_to_find() {
     }
 }
 
-/// Chunks become lost whose positions in the list are between chunks that are already lost.
+/// Chunks become lost whose places in the list of lost chunks are between chunks that were lost earlier.
 #[test]
 fn chunks_lost_in_the_middle_of_lost_ones_are_cheap() {
     for gaps in [vec![(1, MANY / 2)], every_other(1, 1500)] {
@@ -146,7 +147,7 @@ fn chunks_reneged_beyond_the_limit_are_retransmitted_eventually() {
     rig.hostile(0, &[(2, 9_999)], None).1.unwrap();
     let mut cum = 0;
     for _ in 0..200_000 {
-        // The peer has discarded all chunks, and accepts only chunks that arrive in order.
+        // The peer has discarded all chunks above the cumulative TSN, and accepts only the next TSN in order.
         rig.pass(Span::from_millis(1));
         if rig.sender.is_drained() {
             break;
@@ -228,7 +229,8 @@ fn gap_ack_blocks_in_any_order_and_number_mean_the_tsns_in_them() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// For any reports of chunks on two paths, each packet costs few steps and each chunk is accounted for.
+    /// For any reports of chunks on two paths, each packet costs few steps and no chunk is lost from the
+    /// books.
     #[test]
     fn every_sack_is_processed_in_bounded_steps(
         chunks in 10u16..6000,

@@ -4,7 +4,7 @@ use super::*;
 use crate::tx::Echoed;
 use wire::{Cwr, Ecne};
 
-/// Odd TSNs from 5 to 13 are on path 1, even TSNs up to 14 on path 2. Both windows are 40,000 bytes.
+/// Odd TSNs from 5 to 13 are on path 1, even TSNs up to 14 on path 2. Both cwnds are 40,000 bytes.
 fn rig() -> Rig {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 5);
     rig.sender.set_ecn(true);

@@ -1,4 +1,4 @@
-//! Tests the sender with vectors calculated by hand, and with random histories.
+//! Tests the sender with results calculated by hand, and with random histories.
 
 mod abandonment;
 mod asking;
@@ -85,7 +85,7 @@ impl Rig {
         self.sender.wake(self.now, &mut self.paths);
     }
 
-    /// Sends one new full chunk on path `p`, even if its window is full.
+    /// Sends one new full chunk on path `p`, even if cwnd is full.
     fn transmit(&mut self, p: PathId) {
         self.push(Message { unordered: true, ..Message::new(Payload::Filler(CHUNK as u32)) }).unwrap();
         let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };

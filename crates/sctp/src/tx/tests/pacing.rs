@@ -21,7 +21,8 @@ pub(super) struct Told {
     rules: usize,
 }
 
-/// A congestion control with a fixed pacing rate on each path. It checks that nothing else writes a window.
+/// A congestion control with a fixed pacing rate on each path. It checks that nothing else changes cwnd or
+/// ssthresh.
 #[derive(Debug)]
 pub(super) struct Paced {
     inner: Box<dyn CongestionControl>,
@@ -135,8 +136,8 @@ impl Trace {
         self.0.push((now, bytes));
     }
 
-    /// Checks that in any interval no more bytes leave than two packets, plus those that the pacing rate
-    /// allows in the interval and 1 ms.
+    /// Checks that in any interval no more bytes are sent than two packets, plus the bytes that the pacing
+    /// rate allows in the interval and 1 ms.
     fn check(&self, rate: BitRate, mtu: u64) {
         let burst = 2 * mtu + rate.bytes_in(Span::from_millis(1)).get();
         for (i, &(begin, _)) in self.0.iter().enumerate() {
@@ -154,8 +155,8 @@ const LINK: BitRate = BitRate::from_mbps(20);
 const DELAY: Span = Span::from_millis(20);
 const RATE: BitRate = BitRate::from_mbps(5);
 
-/// Sends for the time `length` over links of 20 Mbit/s and 20 ms; each packet is acknowledged at once. `lost`
-/// selects the packets that do not arrive, and `feed` pushes messages.
+/// Sends for the time `length` over paths with links of 20 Mbit/s and 20 ms; each packet is acknowledged at
+/// once. `lost` selects the packets that do not arrive, and `feed` pushes messages.
 fn transfer(
     rig: &mut Rig,
     length: Span,
@@ -226,7 +227,7 @@ fn paced_transfer_has_its_rate_and_never_more() {
     assert_eq!(told.sent[0], rig.paths[P1].stats.user_bytes.get(), "on_sent counts every byte");
     assert!((bits(told.sent[0], length) / 5e6 - 1.0).abs() < 0.01, "{}", told.sent[0]);
     assert_eq!((told.lost[0], rig.paths[P1].stats.timeouts), (0, 0));
-    // The link is faster than the pacing rate, so later samples equal the pacing rate. Packets leave in
+    // The link is faster than the pacing rate, so later samples equal the pacing rate. Packets are sent in
     // pairs, so a sample errs by at most one of the 17 packets in a round trip.
     for (_, sample) in &told.samples[told.samples.len() / 2..] {
         let rate = sample.rate.unwrap().as_bps() as f64;
@@ -235,7 +236,8 @@ fn paced_transfer_has_its_rate_and_never_more() {
     }
 }
 
-/// After the peer's buffer was full, few chunks are in flight. A burst limit per SACK would keep them few.
+/// After the peer's buffer was full, few chunks are in flight. With a burst limit per SACK they would remain
+/// few.
 #[test]
 fn with_pacing_an_empty_window_is_filled_without_sacks() {
     let config = Config { pacing: true, max_burst: 4, ..config() };
@@ -342,7 +344,7 @@ fn a_control_that_does_not_ask_keeps_no_records() {
     assert!(!rig.sender.out.keeps_records() && rig.paths[P1].rate.is_none());
 }
 
-/// Largest number of chunks sent at the same time, if 50 chunks are queued whenever the sender is drained.
+/// Largest number of chunks sent at the same time, if 50 chunks are queued whenever no data is left.
 fn largest_burst(control: Algorithm, pacing: bool) -> u64 {
     let congestion_control = control.into();
     let config = Config { congestion_control, pacing, initial_window: Some(60), max_burst: 1000, ..config() };
@@ -369,8 +371,8 @@ fn largest_burst(control: Algorithm, pacing: bool) -> u64 {
     sums.into_values().max().unwrap() / CHUNK
 }
 
-// The window is 60 packets, and the RTT at least 40 ms. The pacing rate is at most twice the window in an
-// RTT: 3 packets in 1 ms. So 2 + 3 packets leave at once, and one more if the window has grown.
+// cwnd is 60 packets, and the RTT at least 40 ms. The pacing rate is at most twice cwnd in an RTT: 3 packets
+// in 1 ms. So 2 + 3 packets are sent at once, and one more if cwnd has grown.
 #[test]
 fn with_the_option_pacing_every_control_spreads_its_window_over_the_round_trip() {
     for control in [Algorithm::Standard, Algorithm::Cubic, Algorithm::Lia] {

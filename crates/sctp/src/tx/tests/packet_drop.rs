@@ -21,7 +21,7 @@ fn rig() -> Rig {
     rig
 }
 
-// rfc9260#section-7.2.3: only a sign of congestion reduces a window.
+// rfc9260#section-7.2.3: only a sign of congestion reduces cwnd.
 #[test]
 fn reported_data_is_retransmitted_at_once_and_no_window_is_reduced() {
     let mut rig = rig();

@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::{LossDetection, Reinjection};
 
-/// A sender with time-based loss detection and one path: RTT 40 ms, window of ten chunks.
+/// A sender with time-based loss detection and one path: RTT 40 ms, cwnd of ten chunks.
 fn alone() -> Rig {
     let config = Config {
         loss_detection: LossDetection::Rack,
@@ -37,7 +37,7 @@ fn the_last_path_sends_one_probe() {
     rig.audit();
 }
 
-/// Chunks 1 and 2 are lost, and 3 or its SACK. The probe repeats chunk 3 and shows the losses.
+/// Chunks 1 and 2 are lost, and chunk 3 or its SACK, too. The probe repeats chunk 3 and shows the losses.
 #[test]
 fn a_probe_shows_what_else_was_lost() {
     let mut rig = alone();
@@ -52,7 +52,7 @@ fn a_probe_shows_what_else_was_lost() {
     rig.audit();
 }
 
-/// If a probe alone repaired a chunk, the chunk was lost, unless the SACK reports a duplicate.
+/// If only a probe delivered a chunk, the chunk had been lost, unless the SACK reports a duplicate.
 #[test]
 fn the_window_is_cut_for_a_chunk_that_a_probe_repaired() {
     for (duplicates, cut) in [(&[][..], true), (&[1], false)] {

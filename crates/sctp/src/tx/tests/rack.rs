@@ -1,4 +1,4 @@
-//! Tests time-based loss detection with vectors calculated by hand. The least RTT is 100 ms, and the
+//! Tests time-based loss detection with results calculated by hand. The least RTT is 100 ms, and the
 //! reordering window 25 ms.
 
 use super::*;
@@ -81,7 +81,8 @@ fn without_another_sack_the_reordering_timer_finds_the_loss() {
     transmit(&mut rig, 2);
     rig.sack(1, &[(3, 3)], 1);
     let due = deadline(&rig, P1).unwrap();
-    // TSN 2 was sent 102 ms ago, and is late after 101 ms (RTT of TSN 3) + 25 ms (window): in 24 ms.
+    // TSN 2 was sent 102 ms ago, and is late after 101 ms (RTT of TSN 3) + 25 ms (reordering window): in 24
+    // ms.
     assert_eq!(due, rig.now + ms(24));
     rig.now = due;
     rig.sender.on_reordering_timeout(due, P1, &mut rig.paths);
@@ -198,7 +199,7 @@ fn a_timeout_is_not_undone() {
     assert_eq!(rig.paths[P1].stats.undone_recoveries, 0);
 }
 
-// rfc8985#section-6.2, step 4. False reports of a peer have no larger effect.
+// rfc8985#section-6.2, step 4. False reports of duplicates by a peer have no larger effect.
 #[test]
 fn the_window_grows_once_a_round_trip_up_to_an_srtt() {
     let mut rig = measured();
@@ -266,7 +267,7 @@ fn a_retransmission_is_lost_again_once_it_is_behind() {
     assert!(rig.is_lost(first), "{:?}", again);
 }
 
-// A receiver may omit non-renegable blocks that an earlier NR-SACK reported.
+// A receiver may omit non-renegable blocks that it reported in an earlier NR-SACK.
 #[test]
 fn what_an_overtaken_nr_sack_says_for_good_counts() {
     for lean_sacks in [true, false] {
@@ -302,7 +303,7 @@ fn among_retransmissions_alone_one_shows_that_another_is_lost() {
     }
 }
 
-/// In recovery no window grows. After an answered heartbeat a path is in slow start (rfc7829#section-5.1).
+/// In recovery no cwnd grows. After an answered heartbeat a path is in slow start (rfc7829#section-5.1).
 #[test]
 fn a_path_that_answers_again_is_not_in_recovery() {
     let mut rig = measured();

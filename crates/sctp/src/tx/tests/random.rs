@@ -1,4 +1,4 @@
-//! Tests random histories: each chunk is always accounted for, and all data arrives.
+//! Tests random histories: no chunk is ever lost from the books, and all data arrives.
 
 use super::pacing::Paced;
 use super::*;
@@ -11,7 +11,7 @@ use units::BitRate;
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Push(u8),
-    /// Of the packets in flight, the packet at this position arrives.
+    /// The packet at this position in the list of packets in flight arrives.
     Arrive(u8),
     Lose(u8),
     Sack,
@@ -163,7 +163,7 @@ fn ranges(held: &BTreeSet<u32>) -> Vec<(u32, u32)> {
     gaps
 }
 
-/// The first TSN; TSNs wrap soon after it.
+/// The first TSN; TSNs wrap after 21 chunks.
 pub(super) const FIRST: u32 = u32::MAX - 20;
 
 pub(super) fn drain(rig: &mut Rig, world: &mut World) {

@@ -33,7 +33,7 @@ fn fast_recovery_of_a_busy_path_ends_when_its_pseudo_cumulative_tsn_passes_the_e
     }
 }
 
-/// Without CUC, too, the window grows again although the slow path holds back the cumulative TSN.
+/// Without CUC, too, cwnd grows again although the slow path holds back the cumulative TSN.
 #[test]
 fn the_window_grows_again_before_the_cumulative_tsn_passes_the_exit() {
     let grows = |recovery_by_cuc| {
@@ -85,7 +85,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 struct Begins([Option<BTreeSet<u64>>; 2]);
 
 impl Begins {
-    /// Checks after a SACK that a path is in fast recovery while one of these chunks is outstanding.
+    /// Checks after a SACK that a path is in fast recovery exactly while one of these chunks is outstanding.
     fn check(&mut self, rig: &Rig) -> Result<(), TestCaseError> {
         for (p, begin) in [P1, P2].into_iter().zip(&mut self.0) {
             let out = &rig.sender.out;
@@ -110,7 +110,7 @@ impl Begins {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     /// Recovery of a path ends exactly at the first SACK after which all chunks are acknowledged that were
-    /// outstanding on the path when recovery began. The number of chunks sent since then does not matter.
+    /// outstanding on the path when recovery began. Chunks sent later do not matter.
     #[test]
     fn recovery_ends_when_chunks_outstanding_at_its_begin_are_acknowledged(
         steps in steps(),

@@ -5,7 +5,7 @@ use crate::config::{PathSelection, Reinjection, RtxPolicy};
 
 const P3: PathId = PathId(2);
 
-/// Two paths with RTTs of 20 ms and 100 ms, variations of half of that, and windows of ten chunks.
+/// Two paths with RTTs of 20 ms and 100 ms, RTTVAR of half the RTT, and cwnds of ten chunks.
 fn unequal(config: &Config) -> Rig {
     let mut rig = Rig::new(config, 2, 1);
     for (p, rtt) in [(P1, 20), (P2, 100)] {
@@ -32,8 +32,8 @@ fn blocked(config: &Config, later: Span) -> Rig {
     rig
 }
 
-/// Chunk 1 has been in flight on the slow path for `later`; 2 and 3 have arrived on the fast path, and chunk
-/// 4 waits.
+/// Chunk 1 has been in flight on the slow path for the time `later`; 2 and 3 have arrived on the fast path,
+/// and chunk 4 waits.
 fn three_arriving(config: &Config, later: Span) -> Rig {
     let mut rig = unequal(config);
     rig.transmit(P2);
@@ -45,7 +45,8 @@ fn three_arriving(config: &Config, later: Span) -> Rig {
     rig
 }
 
-/// Raiciu et al., section 4.2: the copy arrives first, since 79 + 20 < 100.
+/// Raiciu et al., section 4.2: a copy is sent if it arrives before the original. After 79 of 100 ms it does:
+/// 79 + 20 < 100.
 #[test]
 fn a_full_buffer_is_freed_by_a_copy_on_a_faster_path() {
     let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(79));
@@ -68,7 +69,7 @@ fn a_chunk_expected_sooner_than_its_copy_is_not_copied() {
         (Reinjection::Silent, 79, false),
         (Reinjection::None, 79, false),
         (Reinjection::Both, 79, true),
-        (Reinjection::Blocked, 325, false), // overdue after 100 + 100/4 + 4 * 50 ms
+        (Reinjection::Blocked, 325, false), // overdue after 1.25 SRTT + 4 RTTVAR = 125 + 200 ms
         (Reinjection::Blocked, 326, true),
     ] {
         let mut rig = blocked(&reinjecting(reinjection), ms(later));
@@ -77,7 +78,7 @@ fn a_chunk_expected_sooner_than_its_copy_is_not_copied() {
 }
 
 /// The peer has delivered chunks 2 and 3, so that only chunk 1 needs room in its buffer. A copy of chunk 1
-/// would free no other room, and is sent only when chunk 1 is overdue.
+/// would free no further room, and is sent only when chunk 1 is overdue.
 #[test]
 fn an_unordered_message_that_blocks_nothing_is_not_copied() {
     for (later, copied) in [(79, false), (325, false), (326, true)] {
@@ -87,7 +88,8 @@ fn an_unordered_message_that_blocks_nothing_is_not_copied() {
     }
 }
 
-/// A copy is overdue after 20 + 20/4 + 4 * 7.5 = 55 ms. Then another copy follows, up to three copies.
+/// A copy is overdue after 1.25 SRTT + 4 RTTVAR of its path: 20 + 20/4 + 4 * 7.5 = 55 ms. Then another copy
+/// follows, up to three copies.
 #[test]
 fn a_copy_that_was_lost_is_sent_again_twice() {
     let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(40));
@@ -139,7 +141,7 @@ fn copies_take_the_fastest_path_that_has_room() {
     assert_eq!((rig.poll(), rig.poll()), (Some((P3, vec![1])), Some((P2, vec![2]))));
 }
 
-/// Copies take room in the window of their path: new data waits.
+/// Copies take room in the cwnd of their path: new data waits.
 #[test]
 fn new_data_and_copies_share_a_window() {
     let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(79));
@@ -191,7 +193,8 @@ fn chunks_of_a_silent_path_are_copied_on_another_path() {
     assert_eq!(rig.poll(), Some((P1, vec![5])));
 }
 
-/// The chunk is overdue after 125 + 4 * 50 ms, and 200 ms later if the packet does not request a SACK.
+/// The chunk is overdue after 1.25 SRTT + 4 RTTVAR = 125 + 4 * 50 ms. If its packet does not request a SACK,
+/// 200 ms (the peer's delay of SACKs) are added.
 #[test]
 fn a_lone_packet_that_asks_for_a_sack_is_answered_at_once() {
     for (asks, patience) in [(true, 325), (false, 525)] {
@@ -285,8 +288,8 @@ fn after_a_timeout_and_an_answer_the_same_path_is_asked() {
     }
 }
 
-/// The path fell silent after a wait for an answer. Chunk 2 was sent before this wait, and is acknowledged
-/// late.
+/// When chunk 1 was acknowledged, a new wait for an answer of path 1 began; at its end the path fell silent.
+/// Chunk 2 was sent before this wait, and is acknowledged late.
 #[test]
 fn an_old_acknowledgement_does_not_end_the_silence_of_a_path() {
     let mut rig = on_both(&reinjecting(Reinjection::Silent));

@@ -1,4 +1,4 @@
-//! Tests how often data gives RTT samples, and how the flight size depends on the path of the SACKs.
+//! Tests how often data gives RTT samples, and how the flight size depends on the path on which SACKs return.
 
 use super::*;
 use crate::config::{LossDetection, SackPath};
@@ -22,7 +22,7 @@ fn each_sack_gives_a_sample_of_the_round_trip_time() {
     assert_eq!(rig.paths[P1].rto.srtt(), Some(Span::from_micros(112_500)), "one eighth of 200 ms");
 }
 
-/// Chunks sent before the change of route let no window grow and give no RTT; chunks sent after it do both.
+/// Chunks sent before the change of route let no cwnd grow and give no RTT; chunks sent after it do both.
 #[test]
 fn what_left_before_a_change_of_route_tells_nothing_about_the_new_one() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
@@ -65,8 +65,9 @@ fn a_loss_before_a_change_of_route_is_found_by_what_left_before_it() {
 }
 
 /// The RTT of P1 is 25 ms if SACKs return on P2, and 40 ms if SACKs return on P1. If all SACKs return on P1,
-/// the flight size may be 40/25 = 1.6 windows. The first of these SACKs has the weight 1/8: 1 + 0.6/8 =
-/// 1.075. A queue of 40 ms adds to both times: 80/65. With 60 ms on P1 the ratio, 2.4, is limited to 2.
+/// the flight size may be 40/25 = 1.6 cwnd. The first of these SACKs has the weight 1/8, so that the ratio is
+/// 1 + 0.6/8 = 1.075. A queue of 40 ms adds to both RTTs: 80/65. With an RTT of 60 ms on P1, the ratio 2.4 is
+/// limited to 2.
 #[test]
 fn a_slower_return_path_keeps_the_rate_of_the_window() {
     let config = Config { sack_path: SackPath::Fastest, ..cmt(Cmt::default()) };

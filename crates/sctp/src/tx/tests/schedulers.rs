@@ -5,7 +5,7 @@ use crate::config::PathSelection;
 use crate::draws::Draws;
 use crate::multipath::{Opportunity, Scheduler};
 
-/// Two paths with RTTs of 20 ms and 100 ms, variations of half of that, and windows of ten chunks.
+/// Two paths with RTTs of 20 ms and 100 ms, RTTVAR of half the RTT, and cwnds of ten chunks.
 fn unequal(path_selection: PathSelection) -> (Rig, Box<dyn Scheduler>) {
     let options = Cmt { path_selection, ..Cmt::default() };
     let config = cmt(options);
@@ -22,7 +22,9 @@ fn at(rig: &Rig, waiting: u64, window: u64) -> Opportunity<'_> {
     Opportunity { now: rig.now, paths: &rig.paths, waiting, given, window, refusals: 0, unblocked: false }
 }
 
-/// Lim et al., algorithm 1, with δ = 50 ms.
+/// ECF (Lim et al., algorithm 1) with δ = 50 ms. For data of `n` cwnds, the sender waits for the fast path if
+/// (1 + n) * 20 ms < 100 ms + δ and n * 100 ms > 2 * 20 ms + δ. While it waits, the first bound is 25 %
+/// higher.
 #[test]
 fn ecf_waits_for_the_fast_path_where_that_ends_sooner() {
     let (rig, mut ecf) = unequal(PathSelection::Ecf);
@@ -47,7 +49,9 @@ fn ecf_and_blest_do_not_wait_for_a_path_that_timed_out() {
     }
 }
 
-/// Ferlin et al.: n = 5, X = (14520 + 1500 * 4 / 2) * 5 = 87600. Add 1500 bytes in flight and one packet.
+/// BLEST (Ferlin et al.): in an RTT of the slow path, the fast path makes n = 5 round trips and sends X =
+/// (14520 + 1500 * 4 / 2) * 5 = 87600 bytes. The slow path has 1500 bytes in flight and would send one packet
+/// more: the peer's window must have room for the sum.
 #[test]
 fn blest_leaves_out_a_path_that_would_block_the_window() {
     let (mut rig, mut blest) = unequal(PathSelection::Blest);
@@ -56,7 +60,7 @@ fn blest_leaves_out_a_path_that_would_block_the_window() {
         |rig: &Rig, window, refusals| blest.admits(&Opportunity { refusals, ..at(rig, 1 << 20, window) }, P2);
     assert!(admits(&rig, 90_600, 0));
     assert!(!admits(&rig, 90_599, 0));
-    // If the window was exhausted within a round-trip time, the factor λ of the scheduler grows by 0.01.
+    // If the peer's window was full within an RTT, the factor λ, by which BLEST multiplies X, grows by 0.01.
     rig.now += Span::from_millis(100);
     assert!(!admits(&rig, 90_600, 1), "1.01 * 87600 = 88476");
     assert!(admits(&rig, 91_476, 1));
@@ -111,7 +115,7 @@ fn delivering() -> (Rig, Box<dyn Scheduler>) {
     (rig, in_time)
 }
 
-/// Checks that the second path is used with a window of `least` bytes, but not with one byte less.
+/// Checks that the second path is used if the peer's window has `least` bytes, but not with one byte less.
 fn needs(least: u64, prepare: impl Fn(&mut Rig)) {
     for (window, admitted) in [(least, true), (least - 1, false)] {
         let (mut rig, mut in_time) = delivering();
@@ -122,14 +126,15 @@ fn needs(least: u64, prepare: impl Fn(&mut Rig)) {
     }
 }
 
-/// The other path sends 726000 * 0.125 = 90750 bytes in 100 ms plus half of the variation of 50 ms.
+/// The other path sends 726000 * 0.125 = 90750 bytes in the RTT of 100 ms plus half of RTTVAR (50 ms).
 #[test]
 fn a_path_is_used_if_it_is_in_time() {
     needs(90_750 + 1500, |_| {});
 }
 
-/// 29 chunks are in flight on the slow path. With one more packet, these bytes take 43608/145200 s = 300.3
-/// ms, plus 25 ms for the variation. Meanwhile the fast path sends 5 * 43608 + 18150 bytes.
+/// 29 chunks are in flight on the slow path. With one more packet, these are 43608 bytes, which take
+/// 43608/145200 s = 300.3 ms, plus 25 ms for the variation. Meanwhile the fast path sends 5 * 43608 + 18150
+/// bytes.
 #[test]
 fn what_is_in_flight_takes_as_long_as_the_path_needs_to_deliver_it() {
     needs(5 * 43_608 + 18_150 + 43_608, |rig| {
@@ -144,8 +149,8 @@ fn a_path_in_slow_start_counts_with_what_it_will_deliver() {
     needs(2 * 90_750 + 1500, |rig| rig.paths[P1].window.ssthresh = None);
 }
 
-/// The second path is in slow start, but uses less than half of its window: the 29 chunks in flight take
-/// 300.3 ms, as without slow start. With half of the window in use they take 43608/290400 s = 150.2 ms.
+/// The second path is in slow start, but uses less than half of its cwnd: the 29 chunks in flight take 300.3
+/// ms, as without slow start. With half of cwnd in use they take 43608/290400 s = 150.2 ms.
 #[test]
 fn a_path_delivers_no_more_in_slow_start_while_its_window_is_not_used() {
     let (unused, used) = (5 * 43_608 + 18_150 + 43_608, 109_020 + 18_150 + 43_608);
@@ -160,7 +165,7 @@ fn a_path_delivers_no_more_in_slow_start_while_its_window_is_not_used() {
 }
 
 /// For five round trips the fast path delivers a tenth of its rate, because it waits for the second path. It
-/// still could deliver 726 kB/s.
+/// still could deliver 726 kB/s, and the scheduler counts with this rate.
 #[test]
 fn a_path_that_waits_for_another_one_counts_with_what_it_could_deliver() {
     needs(90_750 + 1500, |rig| {
@@ -174,7 +179,8 @@ fn a_path_that_waits_for_another_one_counts_with_what_it_could_deliver() {
     });
 }
 
-/// The fast path sends all data before a packet on the second path arrives: this packet would delay the end.
+/// The fast path sends all data before a packet on the second path would arrive: such a packet would delay
+/// the end.
 #[test]
 fn a_slow_path_carries_nothing_of_a_message_that_the_fast_one_sends_sooner() {
     for unblocked in [false, true] {
@@ -188,8 +194,8 @@ fn a_slow_path_carries_nothing_of_a_message_that_the_fast_one_sends_sooner() {
     }
 }
 
-/// Up to a bandwidth-delay product in flight there is no queue. In 20 ms plus half of the variation of 10 ms,
-/// the first of two equal paths sends 726000 * 0.025 = 18150 bytes; the second path has 7260 bytes in flight.
+/// Up to a bandwidth-delay product in flight there is no queue. In its RTT of 20 ms plus half of RTTVAR (10
+/// ms), the first of two equal paths sends 726000 * 0.025 = 18150 bytes; the second has 7260 bytes in flight.
 #[test]
 fn of_two_equal_paths_none_waits_for_the_other() {
     for (window, admitted) in [(18_150 + 7260 + 1500, true), (18_150 + 7260 + 1499, false)] {
@@ -212,8 +218,8 @@ fn of_two_equal_paths_none_waits_for_the_other() {
     }
 }
 
-/// In 200 ms plus half of the variation of 100 ms the first path sends 726000/4 bytes, and the second path
-/// 145200/4, even if it has 30 kB in flight and gets no more at present.
+/// In the RTT of 200 ms plus half of RTTVAR (100 ms) of the third path, the first path sends 726000/4 bytes.
+/// The second path sends 145200/4 bytes, even if it has 30 kB in flight and may send no more at present.
 #[test]
 fn a_path_with_all_that_there_is_room_for_counts_as_in_use() {
     let third = PathId(2);
@@ -282,8 +288,8 @@ fn ordered_unblocked(rig: &Rig, scheduler: &mut dyn Scheduler, window: u64) -> [
     order
 }
 
-/// Without a queue, the fast path has 726000 * 0.02 = 14520 bytes in flight. The window must hold these bytes
-/// and one more packet, but not the bytes that are sent while the packet is in flight.
+/// Without a queue, the fast path has 726000 * 0.02 = 14520 bytes in flight. The peer's window must have room
+/// for these bytes and one more packet, but not for the bytes that are sent while the packet is in flight.
 #[test]
 fn a_slow_path_carries_unordered_messages_if_the_window_holds_what_is_in_flight() {
     let (rig, mut in_time) = delivering();
@@ -296,7 +302,8 @@ fn a_slow_path_carries_unordered_messages_if_the_window_holds_what_is_in_flight(
     }
 }
 
-/// With a window of zero every path is too slow. But no path answers, so there is no better path to wait for.
+/// If the peer's window is zero, every path is too slow. But no path answers, so there is no better path to
+/// wait for.
 #[test]
 fn in_time_admits_every_active_path_if_none_answers() {
     let (mut rig, mut in_time) = unequal(PathSelection::InTime);
@@ -340,7 +347,7 @@ fn the_lowest_round_trip_time_goes_first_and_a_path_not_measured_before_it() {
     assert_eq!(order(&rig, &mut *scheduler), [P2, P1]);
 }
 
-/// With the same window and a quarter of the RTT, a path has four times the rate. No burst limit applies.
+/// With the same cwnd and a quarter of the RTT, a path has four times the rate. No burst limit applies.
 #[test]
 fn weighted_paths_carry_packets_in_proportion_to_their_rates() {
     let shares = |window: u64| {
@@ -357,7 +364,7 @@ fn weighted_paths_carry_packets_in_proportion_to_their_rates() {
         [P1, P2].map(|p| paths.iter().filter(|&&q| q == p).count())
     };
     assert_eq!(shares(1 << 20), [400, 100]);
-    // A path with a full window does not stop the others.
+    // A path whose cwnd is full does not stop the others.
     assert_eq!(shares(10 * CHUNK), [10, 10]);
 }
 
@@ -378,7 +385,7 @@ fn redundant_paths_carry_the_same_chunks_as_far_as_their_windows_go() {
     assert_eq!(seen, [vec![1, 2, 3, 4, 5, 6], vec![1, 2, 3]]);
     rig.audit();
     assert_eq!((rig.paths[P2].flight, rig.paths[P2].stats.copies), (ByteCount::ZERO, 3));
-    // Chunks 1 to 5 are acknowledged at once. 6 is left: the slow path has room only after its RTT.
+    // Chunks 1 to 5 are acknowledged at once. Chunk 6 is left: the slow path has room only after its RTT.
     rig.sack(5, &[], 2);
     assert_eq!(rig.poll(), None);
     rig.pass(Span::from_millis(100));

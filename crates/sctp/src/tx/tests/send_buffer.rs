@@ -34,8 +34,8 @@ fn a_send_buffer_is_twice_what_is_in_flight_within_the_budget() {
     send_all(&mut rig);
     assert_full_at(fill(&mut rig), 2 * first);
     send_all(&mut rig);
-    // The first MiB is outside of the budget of 4 MiB. A buffer of 4 MiB would take 3 MiB of it, but no
-    // buffer takes more of the budget than it leaves for the other buffers.
+    // The first MiB does not count in the budget of 4 MiB. A buffer of 4 MiB would take 3 MiB of the budget,
+    // but a buffer may take at most as much of the budget as it leaves for other buffers: 2 MiB.
     assert_full_at(fill(&mut rig), 3 * MIB);
 
     send_all(&mut rig);

@@ -1,4 +1,4 @@
-//! Tests worked examples of the papers and the RFCs.
+//! Tests worked examples of the papers (numbered as in the folder `papers`) and the RFCs.
 
 use super::*;
 use crate::config::{BufferSide, Cuc, RtxPolicy, SplitBy};
@@ -14,7 +14,7 @@ fn next_pc(rig: &Rig, p: PathId) -> Option<u32> {
     rig.paths[p].cuc.pc.map(|i| i as u32)
 }
 
-/// Paper 001, figure 3: chunks on different paths are reordered.
+/// Paper 001, figure 3: chunks on different paths overtake each other.
 #[test]
 fn split_fast_retransmission_ignores_reordering_between_paths() {
     let run = |sfr| {
@@ -39,7 +39,7 @@ fn split_fast_retransmission_ignores_reordering_between_paths() {
     assert!(rig.paths[P1].recovery.is_some());
 }
 
-/// Paper 001, figure 4: the paths whose windows may grow.
+/// Paper 001, figure 4: the paths whose cwnd may grow.
 #[test]
 fn congestion_window_update_follows_each_path() {
     for (cuc, p2_grows) in [(Cuc::V2, true), (Cuc::V1, true), (Cuc::Normal, false)] {
@@ -60,7 +60,8 @@ fn congestion_window_update_follows_each_path() {
     }
 }
 
-/// With the rules of RFC 4960, the window of a path grows only if CUC detects an advance on this path.
+/// With the growth rule of RFC 4960, cwnd of a path grows only if CUC detects that its pseudo-cumulative TSN
+/// advances.
 #[test]
 fn windows_grow_on_paths_whose_pseudo_cumulative_tsn_advances() {
     let grown = |cuc| {
@@ -77,7 +78,7 @@ fn windows_grow_on_paths_whose_pseudo_cumulative_tsn_advances() {
     assert_eq!(grown(Cuc::Normal), [true, false]);
 }
 
-/// A retransmission on another path: TSN 20 is lost on path 1 and retransmitted on path 2.
+/// TSN 20 is lost on path 1 and retransmitted on path 2.
 #[test]
 fn pseudo_cumulative_tsns_survive_a_move_to_another_path() {
     for cuc in [Cuc::V1, Cuc::V2] {
@@ -103,7 +104,8 @@ fn delayed_acknowledgement_finds_the_loss_as_early_as_without_delay() {
     for p in [P1, P2, P2, P2, P2] {
         rig.transmit(p);
     }
-    // The cumulative TSN acknowledges a chunk of the other path: the SACK has evidence of two paths.
+    // The SACK newly acknowledges chunk 19 of path 1 and chunk 21 of path 2: with chunks of two paths, it
+    // counts as one missing report.
     rig.sack(19, &[(21, 21)], 2);
     assert_eq!(rig.missing(20), 1);
     assert!(!rig.is_lost(20));
@@ -112,7 +114,8 @@ fn delayed_acknowledgement_finds_the_loss_as_early_as_without_delay() {
     assert_eq!(rig.poll(), Some((P2, vec![20])));
 }
 
-/// Retransmission policies: cwnd (30, 10), ssthresh (5, 20) and flight size (30, 2) packets, loss on path 2.
+/// Retransmission policies. In packets, paths 1 and 2 have cwnd 30 and 10, ssthresh 5 and 20, flight size 30
+/// and 2. The chunk was lost on path 2.
 #[test]
 fn retransmission_policies_choose_their_path() {
     let config = cmt(Cmt::default());
@@ -157,9 +160,9 @@ fn retransmission_policies_choose_their_path() {
     assert_eq!(without_p1, Some(P2));
 }
 
-/// T is the time in which a path delivers the lost packets, plus half of RTTVAR. For 100 packets, path 1
-/// (ten packets in 40 ms) needs 400 ms + 20/2 ms, and path 2 (two in 20 ms) needs 1000 ms + 10/2 ms. One
-/// packet takes an RTT: T is 50 ms and 25 ms.
+/// The time in which a path delivers the lost packets, plus RTTVAR/2. For 100 packets, path 1 (cwnd of ten
+/// packets, RTT 40 ms) needs 400 ms + 20/2 ms, and path 2 (two packets, 20 ms) needs 1000 ms + 10/2 ms. One
+/// packet takes at least an RTT: 40 + 10 ms on path 1, and 20 + 5 ms on path 2.
 #[test]
 fn lost_chunks_go_where_the_last_of_them_is_acknowledged_first() {
     let config = cmt(Cmt::default());
@@ -215,7 +218,7 @@ fn fast_recovery_cuts_once_and_ends_by_the_tsns_of_its_path() {
     }
 }
 
-/// A timed-out chunk is retransmitted on a new path. Its acknowledgement may be for the first transmission,
+/// A timed-out chunk is retransmitted on a new path. The acknowledgement may be for the first transmission,
 /// and proves nothing about the new path.
 #[test]
 fn a_timed_out_chunk_is_no_evidence_on_its_new_path() {
@@ -265,7 +268,7 @@ fn acknowledgements_of_tsns_never_sent_are_violations() {
     assert!(rig.sender.is_drained());
 }
 
-/// `rfc9260#section-6.1`, rule A: a closed window allows one chunk, and only one.
+/// `rfc9260#section-6.1`, rule A: a closed receive window allows one chunk, and only one.
 #[test]
 fn a_closed_window_is_probed_with_one_chunk() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
@@ -304,8 +307,8 @@ fn after_a_timeout_one_packet_is_in_flight() {
     assert!(rig.poll().is_some());
 }
 
-/// `rfc9260#section-6.3.2`, rule R3: only the earliest outstanding chunk restarts T3-rtx. Later chunks that
-/// arrive must not delay the timeout of a lost fast retransmission.
+/// `rfc9260#section-6.3.2`, rule R3: only the acknowledgement of the earliest outstanding chunk restarts
+/// T3-rtx. Later chunks that arrive must not delay the timeout of a lost fast retransmission.
 #[test]
 fn a_lost_retransmission_times_out_though_later_chunks_arrive() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
@@ -341,7 +344,7 @@ fn the_cwnd_of_an_idle_path_decays_every_rto() {
     assert_eq!(seen, [20_000, 10_000, 6_000, 6_000]);
 }
 
-/// draft-natarajan-tsvwg-sctp-nrsack: 12 is renegable, 14 is not; the next NR-SACK reports neither.
+/// draft-natarajan-tsvwg-sctp-nrsack: TSN 12 is renegable, TSN 14 is not; the next NR-SACK reports neither.
 #[test]
 fn non_renegable_chunks_are_freed_and_cannot_be_reneged() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 10);
@@ -365,7 +368,7 @@ fn non_renegable_chunks_are_freed_and_cannot_be_reneged() {
     assert!(rig.sender.is_drained());
 }
 
-/// A peer may name a chunk in both lists: the chunk is non-renegable.
+/// A peer may name a chunk in both lists of an NR-SACK: the chunk is then non-renegable.
 #[test]
 fn overlapping_blocks_of_an_nr_sack_are_non_renegable() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 10);
@@ -377,7 +380,8 @@ fn overlapping_blocks_of_an_nr_sack_are_non_renegable() {
     assert_eq!(states, [ChunkState::Acked, ChunkState::Freed, ChunkState::Acked]);
 }
 
-/// Paper 004, section III: a path has half of a send buffer of 60000 bytes, and one more packet must fit.
+/// Paper 004, section III: each of two paths may use half of the send buffer of 60000 bytes, and one more
+/// packet must fit.
 #[test]
 fn a_path_takes_no_more_than_its_share_of_the_send_buffer() {
     let full = |buffer_split, split_by, queued, flight| {
@@ -396,7 +400,7 @@ fn a_path_takes_no_more_than_its_share_of_the_send_buffer() {
     assert!(!full(BufferSide::Receiver, Queued, 29_000, 0), "the peer has room for 2^30");
 }
 
-/// The sum of the peer's window and the flight size is divided among the paths: 4000 + 56000 bytes.
+/// Each path may use an equal part of the peer's window plus the flight size: of 4000 + 56000 bytes.
 #[test]
 fn a_path_takes_no_more_than_its_share_of_the_receive_buffer() {
     let full = |queued| {
@@ -411,7 +415,7 @@ fn a_path_takes_no_more_than_its_share_of_the_receive_buffer() {
     assert!(!full(30_000));
 }
 
-/// A share smaller than a packet still allows one chunk at a time.
+/// If a path's part of the buffer is smaller than a packet, the path may still send one chunk at a time.
 #[test]
 fn a_share_too_small_for_a_packet_does_not_silence_a_path() {
     let options = Cmt { buffer_split: BufferSide::Both, ..Cmt::default() };
@@ -423,9 +427,8 @@ fn a_share_too_small_for_a_packet_does_not_silence_a_path() {
     assert_eq!(paths, [P1, P2], "one each");
 }
 
-/// The send buffer is divided into two shares of 30000 bytes. The first path has 17 chunks in its share. 14
-/// of them are acknowledged and wait for a chunk of the second path. f is the part of the share that waits:
-/// 20328 / 30000 = 0.68.
+/// Each of two paths may use 30000 bytes of the send buffer. The first path has 17 chunks. 14 of them (20328
+/// bytes) are acknowledged and wait for a chunk of the second path: the fraction f = 20328/30000 = 0.68.
 fn waiting_for_the_head() -> Rig {
     let options =
         Cmt { buffer_split: BufferSide::Sender, rescheduling: BufferSide::Sender, ..Cmt::default() };
@@ -472,7 +475,8 @@ fn a_slow_path_in_recovery_rests_for_a_round_trip() {
 #[test]
 fn nothing_is_rescheduled_while_buffers_are_less_than_half_full() {
     let options = Cmt { rescheduling: BufferSide::Sender, ..Cmt::default() };
-    // With an undivided buffer, f is computed with the whole buffer, which is twice the share: f = 0.34.
+    // With an undivided buffer, the fraction f of waiting bytes is computed of the whole buffer, 60000 bytes:
+    // f = 0.34.
     let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(60_000).into(), ..cmt(options) }, 2, 10);
     rig.transmit(P2);
     for _ in 0..17 {
@@ -482,8 +486,8 @@ fn nothing_is_rescheduled_while_buffers_are_less_than_half_full() {
     assert_eq!(rig.poll(), None);
 }
 
-/// Paper 002, figure 7: the peer holds 42 chunks in a buffer of 64 KiB, and three are lost on path 2. After
-/// the timeout one lost chunk is retransmitted, and room is kept for the other two.
+/// Paper 002, figure 7: the peer holds 42 chunks in a buffer of 64 KiB, and three chunks are lost on path 2.
+/// After the timeout one lost chunk is retransmitted, and `keep_room` keeps room for the other two.
 #[test]
 fn keep_room_reserves_the_peers_buffer_for_lost_chunks() {
     for (keep_room, next) in [(false, Some((P1, vec![55]))), (true, None)] {
@@ -502,7 +506,7 @@ fn keep_room_reserves_the_peers_buffer_for_lost_chunks() {
     }
 }
 
-/// Chunks 2 and 3 are non-renegable above a gap. Chunk 2 waits for 1; the unordered chunk 3 does not.
+/// Chunks 2 and 3 are non-renegable above a gap. Chunk 2 waits for chunk 1; the unordered chunk 3 does not.
 #[test]
 fn a_delivered_unordered_message_takes_no_room_at_the_peer() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 1);
