@@ -1,4 +1,4 @@
-//! One-way delays that the receiver reports.
+//! One-way delays of packets, which the receiver reports to the peer together with SACKs.
 
 use wire::{LedbatControl, PacketDelay, PacketWriter};
 

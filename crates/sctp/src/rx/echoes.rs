@@ -32,8 +32,9 @@ impl Echoes {
         }
     }
 
-    /// Processes a CWR. It answers marks up to its TSN, on the path on which it arrived, or on all paths if
-    /// it has that flag. On any path, it also answers a mark with exactly its TSN.
+    /// Processes a CWR of the peer, which arrived on `path`. The CWR answers marks of TSNs up to its own TSN:
+    /// those of this path, or those of all paths if the CWR has that flag. A mark of exactly its TSN is
+    /// answered whatever the path.
     pub(super) fn answered(&mut self, path: PathId, cwr: &Cwr) {
         self.waiting.retain(|echo| {
             let covered = (cwr.all_paths || echo.path == path) && !cwr.tsn.precedes(echo.tsn);

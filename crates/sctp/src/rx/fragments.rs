@@ -1,7 +1,7 @@
 //! Chains of fragments. Adding a fragment, joining and cutting take a few steps for chains of any length.
 //!
 //! Fragments that arrive in order share memory, so that the bytes of a message are copied out of its packets
-//! only once. This memory may have room for later fragments. All this room is limited to a part of the
+//! only once. This memory may have room for later fragments. The sum of such room is limited to a part of the
 //! receive buffer, so that memory stays in proportion to the received data.
 
 use crate::message::Payload;
@@ -27,7 +27,8 @@ pub(super) struct Fragments {
     nodes: Vec<Node>,
     /// Head of the list of empty nodes.
     free: u32,
-    /// Head of the list of dropped nodes. One packet can drop many nodes, so each packet empties only a few.
+    /// Head of the list of dropped nodes. One packet can drop many nodes, but each packet empties only a few
+    /// of them.
     garbage: u32,
     /// Number of nodes that are not free.
     used: usize,
@@ -72,7 +73,7 @@ const KEPT: usize = 64;
 /// Number of dropped nodes that are emptied per packet.
 const SWEPT: usize = 32;
 
-/// The memory for fragments that have not arrived yet is limited to the receive buffer divided by this.
+/// Divisor of the receive buffer: memory for fragments that have not arrived yet is limited to the quotient.
 const ROOM: u64 = 8;
 
 impl Stored {
@@ -103,7 +104,8 @@ impl Stored {
     /// Appends bytes if this needs no new memory. Returns false otherwise.
     fn extend(&mut self, octets: Octets<'_>) -> bool {
         match self {
-            // The zeros of filler arrive as bytes if another chunk follows them in the packet.
+            // The zeros of filler (a test payload of zeros) arrive as bytes if another chunk follows them in
+            // the packet.
             Stored::Filler(zeros) if octets.head.iter().all(|&byte| byte == 0) => {
                 *zeros += octets.len() as u32
             }
@@ -131,7 +133,8 @@ impl Node {
         Node { stored, first: length, each: length, last: length, prev: number, next: NIL }
     }
 
-    /// Appends a fragment. Returns false if the node cannot represent its length, or would need new memory.
+    /// Appends a fragment. Returns false if the node cannot represent the fragment's length, or would need
+    /// new memory.
     fn extend(&mut self, fragment: Octets<'_>) -> bool {
         let single = self.stored.len() == self.last as usize;
         if !(single || self.last == self.each) || !self.stored.extend(fragment) {
@@ -146,7 +149,8 @@ impl Node {
 }
 
 impl Room {
-    /// Copies bytes of a packet into new memory with room for `more` bytes, if the limit allows this room.
+    /// Copies bytes of a packet into new memory with room for `more` bytes, as far as the limit allows this
+    /// room.
     fn store(&mut self, octets: Octets<'_>, more: usize) -> Stored {
         if octets.head.is_empty() {
             return Stored::Filler(octets.zeros as u32);

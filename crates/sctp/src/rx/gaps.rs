@@ -4,8 +4,9 @@ use wire::{GapBlock, Tsn};
 
 /// The TSNs that arrived: all TSNs up to the cumulative TSN, and runs of TSNs above.
 ///
-/// Internally a TSN is an index that never wraps; its low 32 bits are the TSN. The first TSN of an
-/// association has an index of at least 2^32, so that the old TSNs below it (up to 2^31) have indices, too.
+/// Internally a TSN is a 64-bit index that never wraps; its low 32 bits are the TSN. The first TSN of an
+/// association has an index of at least 2^32, so that the 2^31 TSNs below, which count as old, have indices,
+/// too.
 #[derive(Debug)]
 pub(super) struct TsnTracker {
     cumulative: u64,
@@ -126,7 +127,7 @@ impl TsnTracker {
             })
     }
 
-    /// Returns false if this TSN would start a further run, and there are already [`MAX_RUNS`] runs.
+    /// Returns false if this TSN would start another run although there are [`MAX_RUNS`] runs already.
     #[inline]
     pub(super) fn has_place_for(&self, index: u64) -> bool {
         self.below.len() + 1 < MAX_RUNS || index == self.cumulative + 1 || {
@@ -175,7 +176,7 @@ impl TsnTracker {
         if top.first < run.first {
             return (Some(top).filter(|top| top.last + 1 == run.first), None);
         }
-        count(2); // `contains` has just visited the same nodes, which are in the cache
+        count(2); // `contains` has just visited these nodes of the tree, so they are in the CPU's cache
         let mut others = self.below.range(..=run.last + 1).rev().map(|(&first, &last)| Run { first, last });
         let mut before = others.next();
         let mut after = Some(top).filter(|top| top.first == run.last + 1);
@@ -260,7 +261,8 @@ impl TsnTracker {
         }
     }
 
-    /// Makes `index` the cumulative TSN; if a run begins directly above, the end of that run.
+    /// Makes `index` the cumulative TSN. If a run begins directly above it, the cumulative TSN is the end of
+    /// that run.
     pub(super) fn advance_to(&mut self, index: u64) {
         self.cumulative = self.cumulative.max(index);
         while let Some(entry) = self.below.first_entry()
@@ -433,7 +435,7 @@ mod tests {
             let mut set: BTreeSet<u64> = BTreeSet::new();
             let mut cumulative = start;
             for (kind, offset, more) in steps {
-                // The window of offsets follows the cumulative TSN, so that long runs cross the wrap.
+                // The offsets are relative to the cumulative TSN, so that long runs cross the wrap.
                 let index = cumulative.saturating_sub(10).max(start) + offset;
                 let known = index <= cumulative || set.contains(&index);
                 prop_assert_eq!(tsns.contains(index), known);

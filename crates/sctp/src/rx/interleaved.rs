@@ -38,7 +38,7 @@ type FragmentKey = (MessageKey, u32);
 /// Fragments of incomplete messages. Each fragment counts in the receive buffer.
 #[derive(Debug)]
 pub(super) struct Interleaved {
-    /// Runs of successive fragments, by the first fragment of the run. Runs are maximal.
+    /// Runs of successive fragments, by the first fragment of the run. No two runs are adjacent.
     runs: BTreeMap<FragmentKey, Run>,
     /// The messages in `runs` whose first fragment has arrived, by the TSN index of that fragment.
     heads: BTreeMap<u64, MessageKey>,
@@ -50,7 +50,7 @@ pub(super) struct Interleaved {
     cost: ChunkCost,
 }
 
-/// Number of TSNs after which MIDs of a stream may no longer be comparable. Each message has at least one
+/// Number of TSNs after which MIDs of a stream may no longer be comparable. Each message takes at least one
 /// TSN, so within this number of TSNs the MIDs advance by at most half of their range.
 const HALF_CIRCLE: u64 = 1 << 31;
 
@@ -169,8 +169,8 @@ impl Interleaved {
     }
 
     /// The message whose first fragment has the lowest TSN, if that TSN is at most `cumulative`: then all
-    /// earlier messages of its stream are complete. `None` if its stream already has a partial delivery,
-    /// which a correct peer does not cause.
+    /// earlier messages of its stream are complete. `None` if the stream of that message already has a
+    /// partial delivery, which a correct peer does not cause.
     pub(super) fn oldest(&self, cumulative: u64) -> Option<MessageKey> {
         let (&tsn, &key) = self.heads.first_key_value()?;
         (tsn <= cumulative && !self.partial.contains_key(&key.stream)).then_some(key)
@@ -224,7 +224,8 @@ impl Interleaved {
 
     /// Drops the fragments of the messages that an I-FORWARD-TSN skips (`rfc8260#section-2.3.1`): ordered or
     /// unordered messages of a stream, up to `mid`. `new` is the index of the new cumulative TSN. Returns the
-    /// cost of the fragments in the receive buffer, and the end of an aborted partial delivery.
+    /// room that the fragments took in the receive buffer, and the piece that ends a partial delivery, if one
+    /// was aborted.
     pub(super) fn skip(&mut self, new: u64, skipped: SkippedMessage) -> (u32, Option<Piece>) {
         let SkippedMessage { stream, unordered, mid } = skipped;
         let message = |mid| MessageKey { stream, unordered, mid };

@@ -1,12 +1,12 @@
 //! SACKs for narrow return links: which Gap Ack Blocks they report, and how long a SACK waits.
 //!
-//! Several paths of unequal delay always cause hundreds of gaps, of which few are new. Non-renegable
-//! blocks are final (draft-natarajan-tsvwg-sctp-nrsack): a sender frees the chunks at once, and later
-//! SACKs need not repeat the blocks. So where all blocks are non-renegable, a SACK reports each new block,
-//! repeats those of the SACK before it, since SACKs may be lost, and repeats older blocks by turns.
+//! Several paths of unequal delay always cause hundreds of gaps, of which few are new. Non-renegable blocks
+//! are final (draft-natarajan-tsvwg-sctp-nrsack): a sender frees the chunks at once, and later SACKs need not
+//! repeat the blocks. So where all blocks are non-renegable, a SACK is lean: it reports the blocks that are
+//! new since the last two SACKs on its path, since SACKs may be lost, and a few of the older blocks in turn.
 //!
 //! A SACK waits until the data that it acknowledges is [`SHARE`] times as long as the SACK, but at most for
-//! [`patience`].
+//! the time [`patience`].
 //!
 //! A sender stores a limited number of blocks. So a SACK reports only the lowest [`MOST_RUNS`] runs of
 //! TSNs, and later SACKs report the runs above them after gaps below have closed.
@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use units::{ByteCount, Instant, Span};
 use wire::GapBlock;
 
-/// Bytes of data for each byte of acknowledgements.
+/// Number of bytes of data for which the receiver may send one byte of SACKs.
 const SHARE: u64 = 100;
 
 /// Bytes of IP header and common header of a SACK.
@@ -31,7 +31,7 @@ const FIRST_PACKETS: u32 = 4;
 
 /// A SACK stops waiting when the packets since the last SACK fill 1/24 of the receive buffer.
 ///
-/// If the receive buffer limits the sender, each wait delays the next packets.
+/// If the receive buffer limits the sender, each time that a SACK waits delays the next packets.
 const BUFFER_SHARE: u64 = 24;
 /// A SACK also stops waiting when this number of packets has arrived since the last SACK.
 const MOST_PACKETS: u32 = 8;
@@ -39,31 +39,34 @@ const MOST_PACKETS: u32 = 8;
 /// Bytes of data in a packet.
 const PACKET: u64 = 1400;
 
-/// Number of SACKs on each path that report the same arrival.
+/// Number of SACKs on each path that report the same arrived TSNs.
 const REPORTS: usize = 2;
 
-/// Maximum number of arrivals that the receiver remembers. It reports forgotten arrivals later, by turns.
+/// Maximum number of arrivals that the receiver remembers. It reports forgotten ones later, with older
+/// blocks.
 const MOST_RECENT: usize = 256;
 
-/// Number of older blocks that each SACK repeats by turns.
+/// Number of older blocks that each SACK repeats. Successive SACKs repeat one block after the other.
 const BY_TURNS: usize = 2;
 
-/// Maximum number of runs that SACKs report, the lowest ones: a sender may store no more.
+/// Maximum number of runs that SACKs report, the lowest ones: a sender may be unable to store more.
 const MOST_RUNS: usize = 1400;
 
-/// State of the SACKs on one path: the arrivals that they reported, and the bytes they may still take.
+/// State of the SACKs on one path: the arrivals that they reported, and the bytes that further SACKs may
+/// take.
 #[derive(Clone, Copy, Debug, Default)]
 struct SackRoute {
-    /// The number of arrivals before each of the last SACKs on the path, the oldest SACK first.
+    /// Number of arrivals recorded before each of the last SACKs on the path was sent, for the oldest SACK
+    /// first.
     told: [u64; REPORTS],
     /// Bytes of data that arrived on the path, minus the [`Lean::cost`] of the SACKs sent on it.
     credit: i64,
 }
 
-/// Limit of the credit of a path in bytes, positive or negative.
+/// Largest absolute value of the credit of a path, in bytes.
 const MOST_CREDIT: i64 = 100_000;
 
-/// When the count of data exceeds this number of bytes, both counts of [`Lean::total`] are halved.
+/// When the bytes of data in [`Lean::total`] exceed this number, both of its counts are halved.
 const MEMORY: u64 = 1 << 20;
 
 /// State of a receiver that sends lean SACKs.
@@ -77,7 +80,7 @@ pub(super) struct Lean {
     recent: VecDeque<(u64, u64)>,
     /// Number of forgotten arrivals: all are older than those in `recent`.
     forgotten: u64,
-    /// A SACK has reported the last arrival, which is not extended any more.
+    /// True if a SACK has reported the last arrival: the next TSN then starts a new arrival.
     closed: bool,
     /// A SACK stops waiting when this number of packets has arrived since the last SACK.
     most_packets: u32,
@@ -85,20 +88,22 @@ pub(super) struct Lean {
     paths: Vec<SackRoute>,
     /// A bit for each path on which data arrived since the last SACK.
     sources: u32,
-    /// Older blocks are repeated in turn. This is the last TSN of the block that was repeated most recently.
+    /// Older blocks are repeated one after the other. This is the last TSN of the block that was repeated
+    /// most recently.
     turn: u64,
-    /// A TSN for each of the last SACKs: the SACK left out the runs from this TSN on, since there were
-    /// too many. [`u64::MAX`] if it left out none.
+    /// For each of the last SACKs, the TSN from which on the SACK left out all runs, since there were too
+    /// many; [`u64::MAX`] if the SACK left out none.
     ends: [u64; REPORTS],
-    /// The next entry of `ends`, for the SACK with the present blocks.
+    /// The entry of `ends` for the SACK that is being written.
     end: u64,
     /// Bytes of data since the last SACK.
     bytes: u64,
-    /// Bytes of data that arrived, and bytes of SACKs sent; older bytes count less.
+    /// Bytes of data that arrived, and bytes of SACKs that were sent. Both are halved at times, so that older
+    /// bytes count less.
     total: (u64, u64),
     /// Time at which the last SACK was written.
     since: Instant,
-    /// The next SACK reports all blocks that fit: no data has arrived for a while.
+    /// True if no data has arrived for a while: the next SACK then reports all blocks that fit.
     full: bool,
     runs: Vec<Run>,
     blocks: Vec<GapBlock>,
@@ -161,7 +166,7 @@ impl Lean {
         ways.max_by_key(|(_, way)| way.credit).map(|(p, _)| PathId(p as u8))
     }
 
-    /// Number of arrivals that fewer than [`REPORTS`] SACKs on a path have reported.
+    /// Number of arrivals that fewer than [`REPORTS`] SACKs on this path have reported.
     fn news(&self, path: PathId) -> usize {
         let told = self.paths.get(path.index()).map_or(0, |way| way.told[0]);
         self.recent.len() - told.saturating_sub(self.forgotten) as usize
@@ -186,7 +191,7 @@ impl Lean {
         now + patience(packets)
     }
 
-    /// Records that a SACK has waited until its deadline.
+    /// Records that a SACK has waited until its deadline: it then reports all blocks that fit.
     pub(super) fn expired(&mut self) {
         self.full = true;
     }
@@ -214,7 +219,7 @@ impl Lean {
         &self.blocks
     }
 
-    /// Adds the runs in which TSNs arrived since the last [`REPORTS`] SACKs on this path.
+    /// Adds the runs that contain the arrivals since the last [`REPORTS`] SACKs on this path.
     fn add_news(&mut self, tsns: &TsnTracker, path: PathId) {
         for &(first, _) in self.recent.iter().rev().take(self.news(path)) {
             let run = tsns.run_at(first).filter(|run| run.first < self.end && self.runs.last() != Some(run));
@@ -222,7 +227,7 @@ impl Lean {
         }
     }
 
-    /// Adds runs that the last SACKs left out because there were too many, if they are now low enough.
+    /// Adds runs that the last SACKs left out because there were too many runs, if they may be reported now.
     fn add_left_out(&mut self, tsns: &TsnTracker, told_to: u64, room: usize) {
         let mut next = told_to;
         while next < self.end
@@ -249,8 +254,8 @@ impl Lean {
 
     /// Returns the number of bytes by which a SACK of `sent` bytes reduces the credit of its path.
     ///
-    /// It is `sent` times the recent ratio of data to SACK bytes, at most [`SHARE`]: each path carries
-    /// SACKs in proportion to its data.
+    /// The number is `sent` times the recent ratio of data bytes to SACK bytes, at most [`SHARE`]: so each
+    /// path carries SACKs in proportion to its data.
     fn cost(&mut self, sent: u64) -> u64 {
         let (data, sacks) = self.total;
         let shift = u32::from(data > MEMORY);

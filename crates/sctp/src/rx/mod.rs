@@ -115,7 +115,7 @@ pub(crate) struct Receiver {
     sacks: SackPolicy,
     /// Present with NR-SACK only.
     non_renegable: Option<Box<NonRenegable>>,
-    /// Present with lean SACKs only.
+    /// Present with lean SACKs only: short SACKs, which repeat few blocks and wait for more data.
     lean: Option<Box<Lean>>,
     /// Present if one-way delays are reported to the peer.
     delays: Option<Box<Delays>>,
@@ -128,7 +128,7 @@ pub(crate) struct Receiver {
     tuning: Option<Box<ReceiveTuning>>,
     /// The cost of a chunk in the receive buffer.
     cost: ChunkCost,
-    /// True if the receiver may renege on chunks above a gap to close the gap.
+    /// True if the receiver may renege on chunks above a gap to make room for the missing chunk.
     reneging: bool,
     /// Room reserved for missing chunks; present only if `config.reneging` is off.
     reserve: Option<Reserve>,
@@ -288,7 +288,7 @@ impl Receiver {
         Ok(DataVerdict::Accepted)
     }
 
-    /// Makes the messages in `ready` non-renegable, from position `readable` on.
+    /// Makes the messages in `ready` non-renegable, from position `readable` in the queue on.
     #[inline(always)]
     fn promise(&mut self, readable: usize) {
         if self.non_renegable.is_some() {
@@ -299,14 +299,15 @@ impl Receiver {
     #[inline(never)]
     fn keep_for_good(&mut self, readable: usize) {
         let Some(non_renegable) = &mut self.non_renegable else { return };
-        // For a later part of a message, these are TSNs of earlier parts. This does no harm: every part ends
-        // below the first gap, where all TSNs are cumulatively acknowledged.
+        // For a later part of a message, `piece.message` is the TSN of the first part. So the TSNs of earlier
+        // parts are kept here, which does no harm: every part ends below the first gap, where all TSNs are
+        // cumulatively acknowledged.
         for piece in self.ready.range(readable..) {
             non_renegable.keep(piece.message, piece.fragments, &self.tsns);
         }
     }
 
-    /// Delivers the message, or the part of a message, that a fragment completed.
+    /// Delivers the message, or the part of a message, that a new fragment has completed.
     fn joined(&mut self, outcome: Outcome) -> Result<(), &'static str> {
         match outcome {
             Outcome::Message(message) => self.accept(message)?,
@@ -322,7 +323,7 @@ impl Receiver {
         Ok(())
     }
 
-    /// Returns true if the buffer has room for a chunk. To make room, may renege on chunks above this chunk.
+    /// Returns true if the buffer has room for a chunk. To make room, may renege on chunks with higher TSNs.
     #[inline]
     fn make_room(&mut self, index: u64, payload: usize) -> bool {
         let cost = self.cost.of(payload);
@@ -334,7 +335,7 @@ impl Receiver {
             || self.squeeze_in(index)
     }
 
-    /// Returns false if a chunk is above all others and would occupy the room reserved for missing chunks.
+    /// Returns false if a chunk has the highest TSN and would take the room reserved for missing chunks.
     fn leaves_room(&mut self, index: u64, cost: u32) -> bool {
         let highest = self.tsns.highest();
         let Some(reserve) = self.reserve.as_mut().filter(|_| index > highest) else { return true };
@@ -381,7 +382,7 @@ impl Receiver {
     }
 
     /// Without reneging, accepts the first missing TSN even if the buffer is full, since all data waits for
-    /// that chunk. Only one chunk may exceed the buffer. Before the next one, the user must read.
+    /// this chunk. Only one chunk may exceed the buffer: before the next one is accepted, the user must read.
     #[cold]
     fn squeeze_in(&mut self, index: u64) -> bool {
         let waited_for = index == self.tsns.cumulative() + 1 && self.ready.is_empty();
@@ -402,7 +403,7 @@ impl Receiver {
     /// Starts a partial delivery if the user can read no message, and either the rest of a message has no
     /// room or the message has reached the partial delivery point.
     ///
-    /// Without interleaving, lack of room is no reason while there is a gap: [`Self::make_room`] then finds
+    /// Without interleaving, lack of room does not count while there is a gap: [`Self::make_room`] then finds
     /// room for the chunk that fills the gap.
     #[inline]
     fn relieve(&mut self) {
@@ -413,7 +414,8 @@ impl Receiver {
         }
     }
 
-    /// True if the partial delivery point is set, and the message at the first missing TSN has as many bytes.
+    /// True if the partial delivery point is set, and the message at the first missing TSN has at least as
+    /// many bytes.
     fn has_reached_point(&self) -> bool {
         let Some(point) = self.partial_point else { return false };
         let cumulative = self.tsns.cumulative();
@@ -507,7 +509,7 @@ impl Receiver {
         }
     }
 
-    /// Returns true if SACKs are lean: short enough to be sent on a path on which no data arrived.
+    /// Returns true if SACKs are lean: they are short enough to be sent on a path on which no data arrived.
     #[inline]
     pub(crate) fn is_lean(&self) -> bool {
         self.lean.is_some()
@@ -634,7 +636,7 @@ impl Receiver {
     #[inline]
     fn tidy_ready(&mut self) {
         if self.ready.is_empty() {
-            self.ready.clear(); // starts at the first place again, which is still in the cache
+            self.ready.clear(); // starts at the first slot again, which is still in the cache
         }
         if self.ready.capacity() > READY_KEPT.max(8 * self.ready.len()) {
             self.ready.shrink_to(READY_KEPT.max(2 * self.ready.len()));
@@ -666,7 +668,7 @@ impl Receiver {
         }
     }
 
-    /// Lets the receive buffer grow as the transfer needs. `rtt` gives the round-trip time of a path.
+    /// Lets the receive buffer grow as the transfer needs. `rtt` returns the round-trip time of a path.
     #[inline]
     pub(crate) fn tune(&mut self, now: Instant, rtt: impl Fn(PathId) -> Option<Span>) {
         if let Some(size) = self.tuning.as_mut().and_then(|tuning| tuning.grown(now, |p| rtt(PathId(p)))) {
@@ -674,7 +676,7 @@ impl Receiver {
         }
     }
 
-    /// Returns true if the receive buffer may soon limit the sender, but cannot grow without an RTT.
+    /// Returns true if the receive buffer may soon limit the sender, but cannot grow because no RTT is known.
     pub(crate) fn lacks_rtt(&self) -> bool {
         self.tuning.as_ref().is_some_and(|tuning| tuning.lacks_rtt())
     }

@@ -23,7 +23,7 @@ impl NonRenegable {
         }
     }
 
-    /// Makes `count` TSNs non-renegable, beginning with index `first`.
+    /// Makes `count` TSNs non-renegable, from index `first` on. `arrived`: all TSNs that arrived.
     pub(super) fn keep(&mut self, first: u64, count: u32, arrived: &TsnTracker) {
         let Some(tsns) = &mut self.tsns else { return };
         tsns.advance_to(arrived.cumulative());

@@ -60,7 +60,7 @@ pub(super) struct Piece {
     pub(super) payload: Payload,
 }
 
-/// The record of a message is not larger than the least cost of a message in the receive buffer.
+/// The memory of a message's record is covered by the least cost of a message in the receive buffer.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Piece>() == ChunkCost::LEAST as usize);
 
@@ -163,16 +163,16 @@ pub(super) struct Reassembly {
     /// `None` before the first fragment.
     store: Option<Box<Store>>,
     cost: ChunkCost,
-    /// The highest TSN that was skipped, or whose fragment was dropped because it follows a skipped one. The
-    /// next fragment is dropped, too, unless it begins a message.
+    /// The highest TSN that was skipped, or whose fragment was dropped because it follows a skipped TSN. The
+    /// fragment with the next TSN is dropped, too, unless it begins a message.
     skipped: u64,
     receive_buffer: ByteCount,
 }
 
 #[derive(Debug)]
 struct Store {
-    /// The highest run, to which fragments in order are appended. Runs are maximal, and no run crosses
-    /// the border of a message.
+    /// The highest run, to which fragments in order are appended. No run contains fragments of two messages,
+    /// and two adjacent runs of the same message are always joined.
     top: Option<Run>,
     /// The other runs, by their first TSN index.
     below: BTreeMap<u64, Run>,
@@ -216,9 +216,9 @@ impl Reassembly {
     }
 
     /// Compares a new chunk with its neighbours: a message must begin where the message before it ends, and
-    /// nowhere else (`rfc9260#section-6.9`). A neighbouring TSN that arrived and has no waiting fragment
-    /// belongs to a complete message. `kept`: the stream of the chunk exists; otherwise that TSN proves
-    /// nothing.
+    /// nowhere else (`rfc9260#section-6.9`). If a neighbouring TSN has arrived but no fragment of it waits,
+    /// it belongs to a complete message. `kept`: the stream of the chunk exists. If not, its fragments do not
+    /// wait, so that a neighbouring TSN proves nothing.
     pub(super) fn check(
         &self,
         index: u64,
@@ -327,7 +327,7 @@ impl Reassembly {
         length
     }
 
-    /// The store with the bytes of messages that are not read yet.
+    /// The store with the bytes of the messages that the user has not read yet.
     pub(super) fn fragments(&mut self) -> Option<&mut Fragments> {
         self.store.as_mut().map(|store| &mut store.fragments)
     }
@@ -350,7 +350,8 @@ impl Reassembly {
     }
 
     /// Drops the fragments of all messages that lack a TSN up to `new`. All TSNs up to `new` now count as
-    /// received. Returns the freed cost in the receive buffer, and the end of an aborted partial delivery.
+    /// received. Returns the room that these fragments took in the receive buffer, and the piece that ends a
+    /// partial delivery, if one was aborted.
     pub(super) fn skip_to(&mut self, new: u64) -> (u32, Option<Piece>) {
         self.skipped = self.skipped.max(new);
         let Some(store) = self.store.as_deref_mut() else { return (0, None) };
@@ -420,8 +421,9 @@ impl Store {
         Store { top: None, below: BTreeMap::new(), partial: None, fragments }
     }
 
-    /// Appends a fragment to the highest run; returns false if the fragment does not follow that run. No
-    /// partial delivery waits for a fragment that follows a run, since that run is not delivered.
+    /// Appends a fragment to the highest run; returns false if the fragment does not follow that run. The
+    /// fragment cannot belong to the message in partial delivery: that message's next fragment follows no
+    /// run.
     fn extend_top(&mut self, index: u64, data: &Data<'_>, cost: u32) -> bool {
         let next = self.top.as_mut().filter(|top| top.last + 1 == index && !data.flags.beginning);
         let Some(top) = next else { return false };
@@ -498,7 +500,7 @@ impl Store {
         }
     }
 
-    /// Joins two adjacent runs.
+    /// Makes one run of two adjacent runs.
     fn joined(&mut self, a: Run, b: Run) -> Run {
         Run {
             last: b.last,

@@ -7,9 +7,9 @@
 //! n m - 2 d √n
 //! ```
 //!
-//! The estimate is low on purpose. A sender that keeps room itself (`keep_room`) knows the exact lengths: a
-//! higher estimate would drop chunks for which this sender has kept room. If all chunks have the same length,
-//! the estimate is exact.
+//! The estimate is low on purpose. A sender that keeps room for lost chunks itself (`keep_room`) knows their
+//! exact lengths: a higher estimate would drop chunks for which that sender has kept room. If all chunks have
+//! the same length, the estimate is exact.
 
 /// Weight of a new chunk in the mean and in the deviation.
 const WEIGHT: f64 = 1.0 / 16.0;
@@ -56,7 +56,8 @@ mod tests {
         assert_eq!([0, 1, 300].map(|missing| after(&[1452; 50]).of(missing)), [0, 1452, 435_600]);
     }
 
-    /// After a chunk of cost 1600, the mean of 1000 and 1600 is 1037.5, and the deviation is 600/16 = 37.5.
+    /// After chunks of cost 1000 and 1600, the mean is 1000 + 600/16 = 1037.5, and the deviation is 600/16 =
+    /// 37.5.
     #[test]
     fn room_for_chunks_of_several_lengths_is_the_mean_less_twice_the_deviation_of_their_sum() {
         let reserve = after(&[1000, 1600]);

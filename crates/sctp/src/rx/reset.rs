@@ -51,11 +51,11 @@ struct Mark {
     reset: Reset,
 }
 
-/// Maximum number of waiting marks. The peer causes the marks, and each may name many streams.
+/// Maximum number of resets of which the user has not got the event yet: each may name many streams.
 const MOST_MARKS: usize = 32;
 
 /// After a reset of the TSNs, a chunk whose TSN exceeds the cumulative TSN by more than this was sent before
-/// the reset. The value is larger than the largest offset in a Gap Ack Block (65,535).
+/// the reset. This is larger than the largest offset in a Gap Ack Block (65,535).
 const FAR: u64 = 1 << 17;
 
 impl Receiver {
@@ -71,18 +71,18 @@ impl Receiver {
         self.streams.accept(message, &mut self.ready)
     }
 
-    /// The deferred reset after which a chunk of a stream was sent, if there is one.
+    /// The deferred reset, if the chunk with this index was sent after it on a stream that it names.
     fn deferred_before(&mut self, stream: StreamId, index: u64) -> Option<&mut Deferred> {
         let deferred = self.resets.as_mut()?.deferred.as_mut()?;
         (index > deferred.last && deferred.streams.contains(stream)).then_some(deferred)
     }
 
-    /// Returns true if a chunk of a stream was sent after a deferred reset.
+    /// Returns true if the chunk was sent after a deferred reset, on a stream that this reset names.
     pub(super) fn is_behind_reset(&mut self, stream: StreamId, index: u64) -> bool {
         self.deferred_before(stream, index).is_some()
     }
 
-    /// Returns true if the peer may request no further reset until the user gets earlier events.
+    /// Returns true if the peer may request no further reset until the user has got events of earlier resets.
     pub(crate) fn has_many_marks(&self) -> bool {
         self.resets.as_ref().is_some_and(|resets| resets.marks.len() >= MOST_MARKS)
     }
@@ -164,7 +164,7 @@ impl Receiver {
         resets.marks.push_back(Mark { pieces: self.ready.len() - before, reset });
     }
 
-    /// Returns true if the next thing that the user gets is the event of a reset.
+    /// Returns true if the user must get the event of a reset before the next message.
     #[inline]
     pub(crate) fn is_at_mark(&self) -> bool {
         self.resets.as_ref().is_some_and(|resets| resets.is_at_mark())
@@ -177,7 +177,7 @@ impl Receiver {
         marks.pop_front().map(|mark| mark.reset)
     }
 
-    /// Removes all marks, and returns their resets, of which the user got no event.
+    /// Removes all resets of which the user has got no event yet, and returns them.
     pub(crate) fn drop_marks(&mut self) -> Vec<Reset> {
         let marks = self.resets.as_mut().map(|resets| std::mem::take(&mut resets.marks));
         marks.into_iter().flatten().map(|mark| mark.reset).collect()

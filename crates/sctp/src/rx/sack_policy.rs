@@ -42,7 +42,7 @@ struct Packet {
     data: bool,
     /// The packet has a FORWARD TSN.
     forward: bool,
-    /// A FORWARD TSN of the packet skips nothing new: the last SACK may have been lost.
+    /// The packet has a FORWARD TSN that skips nothing new: the last SACK may have been lost.
     stale: bool,
 }
 
@@ -80,7 +80,7 @@ impl SackPolicy {
         self.packet.data = true;
     }
 
-    /// Records that the chunk is new. `gap`: TSNs are missing.
+    /// Records that the chunk is new. `gap`: TSNs are missing below the highest TSN.
     #[inline]
     pub(super) fn fresh(&mut self, gap: bool) {
         self.packet.fresh = true;
@@ -101,7 +101,7 @@ impl SackPolicy {
     }
 
     /// Records a FORWARD TSN from path `source`: it counts as DATA (`rfc3758#section-3.6`). `stale`: it
-    /// skipped nothing new. `gap`: it skipped TSNs while TSNs were missing.
+    /// skipped nothing new. `gap`: TSNs were missing when it arrived.
     pub(super) fn forward(&mut self, source: PathId, stale: bool, gap: bool) {
         self.source = source;
         self.packet.forward = true;
@@ -111,12 +111,13 @@ impl SackPolicy {
     }
 
     /// Ends a packet with DATA or FORWARD TSN. Returns true if the packet had DATA. `fixed` is the length of
-    /// a SACK without blocks.
+    /// a SACK without blocks, in bytes.
     #[inline]
     pub(super) fn packet_done(&mut self, now: Instant, lean: Option<&Lean>, fixed: usize) -> bool {
         let packet = std::mem::take(&mut self.packet);
         let forward_only = packet.forward && !packet.data;
-        // With DAC only packets with data count: the peer takes their number for missing reports.
+        // With DAC only packets with data count: the peer counts as many missing reports as the SACK reports
+        // packets.
         if !(forward_only && self.dac) {
             self.packets = self.packets.saturating_add(1);
         }
@@ -184,7 +185,8 @@ impl SackPolicy {
         &self.duplicates
     }
 
-    /// The number of packets that a SACK reports with DAC. Without DAC the two bits are reserved and zero.
+    /// The number of packets that a SACK reports with DAC. Without DAC these two bits of the SACK are
+    /// reserved and zero.
     #[inline]
     pub(super) fn packets_since_last(&self) -> u8 {
         if self.dac { self.packets.min(3) as u8 } else { 0 }
@@ -331,7 +333,7 @@ mod tests {
         assert_eq!((p.packets_since_last(), p.duplicates()), (2, [Tsn(3)].as_slice()));
     }
 
-    // Paper 001 section 3.3: a SACK that the delay timer sends carries its count of packets, too.
+    // Paper 001 section 3.3: a SACK that the delay timer sends also reports the number of packets.
     #[test]
     fn the_count_of_packets_is_in_every_sack_and_starts_anew() {
         let mut p = started(9, true);

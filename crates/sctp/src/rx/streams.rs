@@ -6,7 +6,8 @@ use crate::steps;
 use std::collections::{BTreeMap, VecDeque};
 use wire::{Mid, StreamId};
 
-/// The order of messages in each stream (`rfc9260#section-6.5`). Messages that arrive too early are parked.
+/// The order of messages in each stream (`rfc9260#section-6.5`). Messages that arrive too early are parked:
+/// they wait for the messages before them.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
     inbound: PerStream<Inbound>,
@@ -14,7 +15,7 @@ pub(super) struct Streams {
     mids: bool,
     /// Parked messages; `None` before the first parked message.
     parked: Option<Box<Parked>>,
-    /// Number of messages released since the last packet.
+    /// Number of parked messages that were released since the last packet.
     released: u32,
     /// At least one stream is [stalled](Inbound::stalled).
     stalled: bool,
@@ -26,16 +27,18 @@ struct Inbound {
     next: Mid,
     /// Partial delivery of message `next` has started.
     begun: bool,
-    /// The last packet released the maximum number of messages. The others are released as the user reads.
+    /// The last packet released the maximum number of messages. Further messages are released as the user
+    /// reads.
     stalled: bool,
-    /// The peer abandoned messages up to `skip`. Some of them are parked and could not be released yet.
+    /// The peer abandoned messages up to `skip`. Some of them are complete and parked, and could not be
+    /// released yet.
     skips: bool,
     skip: Mid,
     rank: Rank,
     /// Neighbours in the order of [`Rank::Recent`], or [`NO_STREAM`].
     newer: u16,
     older: u16,
-    /// Parked messages that arrived in the order of their TSNs and of their numbers; never an empty queue.
+    /// Parked messages that arrived in the order of both their TSNs and their numbers; never an empty queue.
     lane: Option<Lane>,
 }
 
@@ -43,7 +46,8 @@ struct Inbound {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Inbound>() == 24);
 
-/// Parked messages of a stream. The box keeps the record of a stream without parked messages small.
+/// The queue of parked messages of a stream. The box keeps the record of a stream without parked messages
+/// small.
 type Lane = Box<VecDeque<Piece>>;
 
 impl Default for Inbound {
@@ -62,12 +66,15 @@ impl Default for Inbound {
     }
 }
 
-/// The index in which a stream is found by the TSN of the last message of its lane.
+/// The index in which a stream is found by the TSN of the last message of its lane (queue of parked
+/// messages).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rank {
-    /// A list, highest TSN first. When the lane's last message arrived, its TSN was the highest of all lanes.
+    /// A list, highest TSN first: the stream is here since the last message of its lane arrived, as the
+    /// highest of all lanes.
     Recent,
-    /// A tree. It holds the stream because a message of its lane was evicted.
+    /// A tree: the stream is here since a message of its lane was evicted (dropped to make room for lower
+    /// TSNs).
     Evicted,
 }
 
@@ -77,8 +84,8 @@ const NO_STREAM: u16 = u16::MAX;
 #[derive(Debug)]
 struct Parked {
     count: usize,
-    /// The highest TSN of the messages that were put into lanes since all lanes were last empty. A message
-    /// goes into a lane only if its TSN is higher.
+    /// The highest TSN of the messages that were put into lanes (queues of single streams) since all lanes
+    /// were last empty. A message goes into a lane only if its TSN is higher.
     high_water: u64,
     /// Messages that are not in lanes, by [`key`].
     late: BTreeMap<u64, Piece>,
@@ -118,7 +125,7 @@ pub(super) enum Place {
 /// One empty lane is kept for reuse, if its capacity is at most this number of messages.
 const KEPT: usize = 64;
 
-/// Maximum number of messages that a packet releases. The others are released as the user reads.
+/// Maximum number of parked messages that a packet releases. Further messages are released as the user reads.
 const MOST_RELEASED: u32 = 512;
 
 /// Combines a stream and a message number into one key.
@@ -226,13 +233,13 @@ impl Streams {
         }
     }
 
-    /// Ends a packet: the next packet may release messages again.
+    /// Ends a packet: the next packet may release the maximum number of messages again.
     #[inline]
     pub(super) fn packet_done(&mut self) {
         self.released = 0;
     }
 
-    /// Returns true if messages are held back only until the user has read others.
+    /// Returns true if messages that are next in order wait only until the user has read others.
     #[inline]
     pub(super) fn is_stalled(&self) -> bool {
         self.stalled
@@ -427,7 +434,8 @@ impl Streams {
         Ok(())
     }
 
-    /// Appends a message with a TSN above all lanes to its lane, and makes its stream the newest.
+    /// Appends a message, whose TSN is above those of all lanes, to the lane of its stream, which becomes the
+    /// newest.
     fn append(&mut self, message: Piece) {
         let (stream, tsn) = (message.stream, message.message);
         let Some(parked) = self.parked.as_deref_mut() else { return };
@@ -455,7 +463,7 @@ impl Streams {
         }
     }
 
-    /// Makes a stream the newest one: the last message of its lane has the highest TSN.
+    /// Makes a stream the newest one, since the last message of its lane now has the highest TSN.
     fn rank_first(&mut self, stream: StreamId) {
         let Some(parked) = self.parked.as_deref_mut() else { return };
         let older = std::mem::replace(&mut parked.newest, stream.0);
@@ -538,7 +546,8 @@ impl Inbound {
     }
 }
 
-/// Frees memory of a lane that was much longer before: there can be very many lanes.
+/// Frees memory of a lane (queue of parked messages) that was much longer before: there can be very many
+/// lanes.
 fn shrink(lane: &mut VecDeque<Piece>) {
     if lane.capacity() > 4 * lane.len().max(1) {
         lane.shrink_to(2 * lane.len());
@@ -627,7 +636,7 @@ mod tests {
         assert!(s.accept(message(0, 1, 17), &mut ready).is_err(), "begun");
     }
 
-    /// A model of the parked messages of four streams. It searches all messages in each step.
+    /// A model of the parked messages of four streams. In each step it searches all messages.
     #[derive(Default)]
     struct Model {
         next: [u16; 4],
@@ -635,7 +644,7 @@ mod tests {
     }
 
     proptest! {
-        // rfc9260#section-6.2, rfc9260#section-6.5: any messages in any order, and any evictions
+        // rfc9260#section-6.2, rfc9260#section-6.5: any messages in any order, and any messages evicted
         #[test]
         fn agrees_with_a_model_that_is_searched_whole(
             steps in prop::collection::vec((0u16..4, 0u16..12, 0u8..6, any::<u16>()), 1..300),

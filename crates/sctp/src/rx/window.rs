@@ -11,9 +11,9 @@ pub(super) struct ReceiveWindow {
     held: u64,
     limit: u32,
     sws_limit: u32,
-    /// Least window in bytes that has room for a full packet.
+    /// Number of free bytes from which on the window counts as open: a full packet fits.
     open: u32,
-    /// True if the last advertised window was below `open`.
+    /// True if the window last advertised was below `open`.
     closed: bool,
 }
 
@@ -53,12 +53,12 @@ impl ReceiveWindow {
         units::ByteCount::new(self.limit.into())
     }
 
-    /// Size of the buffer, and number of bytes in the buffer.
+    /// Size of the buffer, and number of its bytes that are in use.
     pub(super) fn size_and_held(&self) -> (u32, u32) {
         (self.limit, u32::try_from(self.held).unwrap_or(u32::MAX))
     }
 
-    /// Releases all bytes except `cost`.
+    /// Counts only `cost` bytes as used from now on.
     pub(super) fn keep_only(&mut self, cost: u64) {
         debug_assert!(self.held >= cost);
         self.held = cost;
@@ -106,15 +106,15 @@ impl ReceiveWindow {
         self.closed && !self.is_tight()
     }
 
-    /// Number of bytes in the buffer.
+    /// Number of bytes in use.
     #[inline]
     pub(super) fn held(&self) -> u64 {
         self.held
     }
 }
 
-/// Cost of a chunk in the receive buffer: its bytes and the counted headers, but at least `least`, so
-/// that memory stays in proportion to the buffer for chunks of any size.
+/// Cost of a chunk in the receive buffer: its bytes and the counted headers, but at least `least`. So the
+/// memory that chunks take stays in proportion to the buffer, even for many tiny chunks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ChunkCost {
     headers: u32,
@@ -125,8 +125,8 @@ impl ChunkCost {
     /// Least cost of a DATA chunk: the bytes of memory of a short message's record, without the payload.
     pub(super) const LEAST: u32 = 64;
 
-    /// Least cost of an I-DATA chunk. Fragments of several messages may alternate. So each fragment may need
-    /// its own record, which is found by message and fragment sequence number.
+    /// Least cost of an I-DATA chunk. Fragments of several messages may alternate, so that each fragment may
+    /// need a record of its own, which is found by message and fragment sequence number.
     pub(super) const LEAST_INTERLEAVED: u32 = 128;
 
     /// Computes the costs for DATA chunks or, if `interleaved`, for I-DATA chunks.

@@ -53,7 +53,7 @@ fn with_a_full_buffer_data_that_fills_a_gap_displaces_the_highest() {
     assert_eq!(f.drain(), [1500; 2]);
 }
 
-// rfc9260#section-6.2: the receiver reneges on no more than it needs
+// rfc9260#section-6.2: the receiver reneges on no more than is needed
 #[test]
 fn the_highest_tsn_of_messages_and_fragments_is_reneged_first() {
     let mut f = Fixture::started(&with_buffer(6000), 100);
@@ -70,7 +70,7 @@ fn the_highest_tsn_of_messages_and_fragments_is_reneged_first() {
     assert_eq!(f.drain(), [1500, 3000]);
 }
 
-// The receiver never reneges on a message that can be read, even above a gap.
+// The receiver never reneges on a message that the user can read, even above a gap.
 #[test]
 fn readable_messages_are_never_reneged() {
     let mut f = Fixture::started(&with_buffer(6000), 100);
@@ -162,7 +162,7 @@ fn as_long_as_a_message_has_room_it_arrives_whole() {
     assert_eq!(f.drain(), [6000]);
 }
 
-// The receiver reneges on chunks above a gap to make room for the missing chunk. So it starts no partial
+// The receiver reneges on chunks above a gap to make room for the missing chunk. So it needs no partial
 // delivery.
 #[test]
 fn above_a_gap_no_message_is_handed_out_in_parts() {
@@ -253,8 +253,8 @@ fn nothing_is_reneged_where_reneging_is_off() {
     assert_eq!((f.rx.stats().reneged, f.rx.window.held()), (0, 0));
 }
 
-// The room for missing chunks is an estimate. If they are longer than the chunks above, only the first
-// missing chunk is accepted beyond the limit.
+// The room reserved for missing chunks is an estimate. If these are longer than the chunks above them, only
+// the first missing chunk is accepted although the buffer is full.
 #[test]
 fn missing_chunks_longer_than_expected_are_taken_one_at_a_time() {
     let mut f = Fixture::started(&Config { reneging: false, ..with_buffer(8000) }, 100);

@@ -1,9 +1,10 @@
-//! Tests the cost in steps of a hostile peer's data: bounded for each packet, and in proportion to the bytes.
+//! Tests the cost in steps of a hostile peer's data: limited for each packet, and in proportion to the bytes.
 
 use super::*;
 use crate::steps::{self, MOST_OF_64K, MOST_OF_1500};
 
-/// Lengths of SCTP packets (in an Ethernet frame, and the maximum of IPv4), with the most steps for a packet.
+/// Lengths of SCTP packets (in an Ethernet frame, and the maximum of IPv4), each with the most steps that it
+/// may take.
 const SIZES: [(usize, u64); 2] = [(1480, MOST_OF_1500), (65_515, MOST_OF_64K)];
 
 /// A hostile peer that may use all streams, and the cost in steps of its packets.
@@ -63,8 +64,8 @@ impl Drop for Attack {
     }
 }
 
-/// Plays an attack with packets of both lengths, with the default buffer and with one of 16 MiB. With the
-/// latter, the longest packet of tiny chunks may cost a quarter more.
+/// Plays an attack with packets of both lengths, with the default buffer and with one of 16 MiB. With 16 MiB,
+/// the longest packet of tiny chunks may take a quarter more steps.
 fn play(attack: impl Fn(&mut Attack, u32)) {
     for size in SIZES {
         for buffer in [1 << 20, 1 << 24] {
@@ -90,7 +91,8 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Maximum number of messages that the test sends on one stream, so that their numbers can be distinguished.
+/// Maximum number of messages that the test sends on one stream, so that 16 bits can distinguish their
+/// numbers.
 const SPAN: u32 = 30_000;
 
 /// Message `k` of many ordered messages of one byte that wait for an earlier message of their stream. The

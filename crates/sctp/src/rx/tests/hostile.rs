@@ -9,7 +9,7 @@ fn nonsense() -> impl Strategy<Value = Data<'static>> {
     )
 }
 
-/// A receiver of these chunks, with a buffer of 4000 bytes.
+/// A receiver of such random chunks, with a buffer of 4000 bytes.
 fn target(reneging: bool) -> Fixture {
     Fixture::new(&Config { reneging, ..with_buffer(4000) }, 0_u32.wrapping_sub(50))
 }
@@ -21,7 +21,7 @@ proptest! {
         chunks in prop::collection::vec((nonsense(), any::<bool>()), 1..400),
         reneging in any::<bool>(),
     ) {
-        // Without reneging, the first missing chunk is accepted beyond the limit.
+        // Without reneging, the first missing chunk is accepted even if the buffer is full.
         let limit = if reneging { 4000 } else { 4000 + 1400 };
         let mut f = target(reneging);
         for (data, read) in chunks {
@@ -39,8 +39,8 @@ proptest! {
     }
 }
 
-// A peer sends short chunks with gaps between them. Then it sends all missing chunks except the lowest. These
-// are long, and the highest arrives first.
+// A peer sends short chunks with gaps between them. Then it sends all missing chunks except the lowest. The
+// late chunks are long, and the highest of them arrives first.
 #[test]
 fn gaps_that_are_filled_late_hold_no_more_than_the_buffer() {
     for every in 2..40 {
@@ -56,7 +56,7 @@ fn gaps_that_are_filled_late_hold_no_more_than_the_buffer() {
     }
 }
 
-// A delivered message leaves only the record of its TSN. The number of these records is limited, too.
+// Of a delivered message only the record of its TSN is left. The number of these records is limited, too.
 #[test]
 fn a_peer_that_leaves_every_other_tsn_out_is_stopped() {
     let mut f = Fixture::new(&Config::default(), 0);

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use wire::IData;
 
-/// A chunk of filler. `flags` has letters of U, B, E and I. The message is given by stream and MID.
+/// A chunk of filler. `flags` has letters of U, B, E and I. The pair gives the stream and the MID of the
+/// message.
 fn part(flags: &str, tsn: u32, (stream, mid): (u16, u32), fsn: u32, length: usize) -> IData<'static> {
     let Data { flags, tsn, stream, payload, .. } = chunk(flags, tsn, stream, 0, length);
     IData { flags, tsn, stream, mid: Mid(mid), ppid: Ppid(0), fsn, payload }
@@ -133,7 +134,7 @@ fn a_full_buffer_hands_out_the_oldest_messages_in_parts() {
     assert_eq!(f.rx.window.held(), 0);
 }
 
-// All data waits for the first missing TSN: this TSN is accepted even if the buffer is full.
+// All data waits for the first missing TSN. So this TSN is accepted even if the buffer is full.
 #[test]
 fn the_first_missing_tsn_is_taken_beyond_the_limit_and_nothing_is_reneged() {
     let mut f = Fixture::new(&Config { reneging: true, ..config(6000) }, 100);

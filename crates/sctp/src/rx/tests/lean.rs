@@ -1,4 +1,4 @@
-//! Tests which blocks lean SACKs report, and when lean SACKs are sent.
+//! Tests which blocks lean SACKs (short ones that wait for more data) report, and when they are sent.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -41,7 +41,7 @@ fn even(from: u32, to: u32) -> Vec<u32> {
     (from..=to).step_by(2).collect()
 }
 
-// With its headers, a SACK with four blocks has 68 bytes: it waits for 6800 bytes of data.
+// With its headers, a SACK with four blocks has 68 bytes: it waits for 100 times as much data, 6800 bytes.
 #[test]
 fn a_sack_waits_until_it_is_a_hundredth_of_its_data() {
     let mut f = started(&config());
@@ -79,7 +79,8 @@ fn a_sack_waits_for_eight_packets_at_most_and_for_fewer_if_the_buffer_is_small()
     }
 }
 
-// A SACK waits at most 25 ms for the next packet, and at most 10 ms once four packets have arrived.
+// A SACK waits at most 25 ms for the next packet, and at most 10 ms once four packets have arrived since the
+// last SACK.
 #[test]
 fn a_sack_of_four_packets_waits_no_longer_than_ten_milliseconds() {
     let mut f = started(&config());
@@ -112,7 +113,7 @@ fn two_sacks_tell_of_each_arrival_and_later_ones_by_turns() {
     assert_eq!(again, even(102, 124));
 }
 
-// A sender waits for each chunk that no SACK reports.
+// A sender cannot free a chunk that no SACK reports. So each SACK must report the newest arrivals.
 #[test]
 fn with_many_gaps_a_sack_is_short_and_tells_of_the_newest_arrivals() {
     let mut f = started(&Config { receive_buffer: ByteCount::new(16 << 20).into(), ..config() });
@@ -165,7 +166,8 @@ fn split(n: u32, gaps: bool) -> [f64; 2] {
     bytes.map(|bytes| bytes as f64)
 }
 
-// This holds even if SACKs exceed a hundredth of their data: a narrow path carries no more than its share.
+// This holds even if SACKs take more than a hundredth of their data: a narrow path then carries its part of
+// them only.
 #[test]
 fn sacks_leave_on_the_paths_in_proportion_to_their_data() {
     for (n, gaps) in [(4, false), (4, true), (20, true)] {
@@ -190,7 +192,7 @@ fn above_1400_gaps_nothing_is_told_of_until_gaps_below_close() {
         gappy(&mut f, tsn, tsn + 6);
         tell(&mut f);
     }
-    // The cumulative TSN is 100: run number k begins at 102 + 2k.
+    // The cumulative TSN is 100: block number k begins at TSN 102 + 2k.
     assert_eq!(tell(&mut f), even(102, 100 + 2 * 1400).into_iter().collect());
     for tsn in (101..2101).step_by(8) {
         gappy(&mut f, tsn, tsn + 6);

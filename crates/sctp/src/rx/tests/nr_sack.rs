@@ -75,7 +75,8 @@ fn without_reneging_every_tsn_is_non_renegable() {
     assert_eq!(report(&mut f, 100), (100, vec![], vec![(3, 3), (5, 5)], 0));
 }
 
-// The highest blocks are left out, so that no lower TSN seems missing. Duplicates are left out before blocks.
+// The highest blocks are left out, so that no lower TSN seems missing. The list of duplicates is shortened
+// first.
 #[test]
 fn an_nr_sack_in_a_small_packet_reports_the_lowest_gaps() {
     let mut f = started(&config());

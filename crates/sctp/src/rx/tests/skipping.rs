@@ -54,7 +54,7 @@ fn what_waited_for_a_skipped_message_is_delivered() {
     assert_eq!(f.drain(), [13]);
 }
 
-// rfc3758#section-3.6: messages up to the number are delivered, not dropped
+// rfc3758#section-3.6: complete messages up to the skipped number are delivered, not dropped
 #[test]
 fn complete_messages_with_skipped_numbers_are_delivered_in_order() {
     let mut f = started();
@@ -194,7 +194,7 @@ fn a_forward_tsn_far_beyond_what_the_buffer_could_hold_is_ignored() {
     }
 }
 
-/// One FORWARD TSN skips the data of thousands of packets.
+/// A FORWARD TSN that skips the data of thousands of packets takes few steps.
 #[test]
 fn a_forward_tsn_costs_no_more_than_its_size_or_what_was_paid_for() {
     let mut f = Fixture::new(&Config::default(), 1);
