@@ -9,7 +9,8 @@ use testkit::*;
 use units::{ByteCount, Span};
 use wire::*;
 
-/// A client that has started an association, and a server whose user decides about up to `waiting` arrivals.
+/// A client that has started an association, and a server whose user accepts or refuses each association. At
+/// most `waiting` associations may wait for this decision.
 fn asking(waiting: usize) -> Pair {
     let mut pair = Pair::new(2, &Config::default());
     pair.endpoint(Side::Server).listen(Listen::Ask { waiting });

@@ -17,7 +17,7 @@ fn cmt() -> Config {
     Config { cmt: Cmt { enabled: true, ..Cmt::default() }, paths: PathSet::SameSubnet, ..config() }
 }
 
-/// A client with `mine` addresses and a server with `theirs`, connected.
+/// A connected pair: a client with `mine` addresses and a server with `theirs`.
 fn connected(config: &Config, mine: u8, theirs: u8) -> (Pair, AssocId, AssocId) {
     let mut pair =
         Pair::of(endpoint_config(Side::Client, mine, config), endpoint_config(Side::Server, theirs, config));

@@ -1,6 +1,6 @@
 //! ASCONF chunks that a test writes and signs (`rfc5061#section-5.2`): refusals, repetitions and attacks.
 //!
-//! The keys are derived here independently from the parameters on the wire (`rfc4895#section-6.1`).
+//! The tests derive the keys independently from the parameters on the wire (`rfc4895#section-6.1`).
 
 use anabranch_sctp::{AssocId, CloseReason, Config, Event, PathState, State};
 use hmac::{Hmac, Mac};
@@ -128,7 +128,7 @@ fn requests_of(requests: &[(AddressChange, &str)]) -> Vec<u8> {
     bytes
 }
 
-/// The errors in an answer, as `"number: cause"`.
+/// The errors in an answer, as `"correlation identifier: cause"`.
 fn errors(sent: &Sent) -> Vec<String> {
     let mut errors = Vec::new();
     for chunk in parse(&sent.bytes).chunks() {
@@ -233,7 +233,7 @@ fn an_address_of_another_association_is_refused() {
     server.connect(now, Side::Client.port(), &[other]).unwrap();
     assert_eq!(forger.ask(1, &[(Add, "10.1.0.77")]), ["1: authorization"]);
     assert_eq!(forger.ask(1, &[(Add, "10.1.0.78")]), [""; 0]);
-    // The result is the same if a NAT hides the address.
+    // The result is the same if the ASCONF names no address (wildcard, for hosts behind a NAT).
     let bytes = requests_of(&[(Add, "0.0.0.0")]);
     let (serial, lookup) = (forger.serial, [0, 0, 0, 0].into());
     let packet = forger.signed(&[&Asconf { serial, lookup, requests: Requests::from_bytes(&bytes) }]);
@@ -266,7 +266,8 @@ fn an_asconf_without_a_valid_auth_chunk_is_discarded() {
     for packet in [&bare, &forged] {
         assert!(forger.inject(Side::Client.address(1), packet).is_empty());
     }
-    // The source is not an address of the peer, but the tag is correct, so the peer may have a new address.
+    // The source is not an address of the peer, but the tag is correct: it could be a new address of the
+    // peer.
     assert!(forger.inject([10, 66, 0, 1].into(), &forged).is_empty());
     assert_eq!(forger.remotes(), [("10.1.0.1".into(), PathState::Active)]);
     assert_eq!(forger.pair.endpoint(Side::Server).stats(forger.server).unwrap().unauthenticated, 3);
@@ -340,8 +341,8 @@ fn an_asconf_ack_for_an_asconf_that_was_never_sent_ends_the_association() {
     }
 }
 
-/// The server never sent an ASCONF. It gets three ASCONF-ACKs: one for the serial number before its first
-/// one, and two for a serial number that is higher than its first one by `ahead`, without and with AUTH.
+/// The server never sent an ASCONF. It gets three ASCONF-ACKs: one with the serial number before the server's
+/// first one, and two with the first one plus `ahead`, without and with AUTH.
 fn answer_to_unsent(forger: &mut Forger, ahead: u32) {
     let first = |n: usize| parse(&forger.pair.sent[n].bytes).chunks().next().unwrap().unwrap();
     let Chunk::InitAck(ack) = first(1) else { panic!("an INIT ACK") };
@@ -396,7 +397,7 @@ fn a_packet_from_an_address_that_was_just_deleted_does_not_end_the_association()
     );
     assert!(forger.inject(Side::Client.address(2), &late).is_empty());
     assert_eq!(forger.pair.state(Side::Server), Some(State::Established));
-    // From any other address the packet is out of the blue, and a COOKIE ACK gets no answer.
+    // The same packet from any other address is out of the blue, and a COOKIE ACK then gets no answer.
     assert_eq!(forger.inject([10, 66, 0, 1].into(), &late).len(), 0);
 }
 

@@ -68,7 +68,8 @@ struct Nats {
 }
 
 impl Nats {
-    /// An association over the first uplink with a server; `reached` is the address that each uplink reaches.
+    /// An association over the client's first uplink. `reached`: the server's address that each uplink can
+    /// reach.
     fn connected(reached: [IpAddr; 2]) -> (Nats, AssocId, AssocId) {
         Nats::connected_to(reached, &[server_address(1)])
     }

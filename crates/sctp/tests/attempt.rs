@@ -5,7 +5,8 @@ use testkit::*;
 use units::Span;
 use wire::{Abort, Causes, Chunk};
 
-/// The networks of the client's packets with these chunks, and their times in ms since the first packet.
+/// For each of the client's packets with these chunks: its network, and its time in ms since the first
+/// packet.
 fn sent(pair: &Pair, chunks: &str) -> Vec<(u8, u64)> {
     let ours = pair.sent.iter().filter(|sent| sent.from == Side::Client && sent.chunks() == chunks);
     ours.map(|sent| (sent.net(), sent.at.since(pair.sent[0].at).as_nanos() / 1_000_000)).collect()
@@ -143,7 +144,8 @@ fn refuse(pair: &mut Pair, n: usize) {
     pair.drain();
 }
 
-/// The peer answers the INIT that the client sent as packet number `n` with an ABORT.
+/// The peer answers the INIT that the client sent as packet number `n` with an ABORT. `tag` turns the
+/// initiate tag of the INIT into the tag of the ABORT.
 fn abort(pair: &mut Pair, n: usize, tag: impl FnOnce(u32) -> u32) {
     let sent = pair.sent[n].clone();
     let Some(Ok(Chunk::Init(init))) = parse(&sent.bytes).chunks().next() else { panic!("an INIT") };

@@ -1,4 +1,4 @@
-//! Authenticated chunks (`rfc4895`) between two of our endpoints.
+//! Authenticated chunks (`rfc4895`) between two endpoints of this crate.
 
 use anabranch_sctp::{Config, Event, KeyError, State};
 use testkit::{Fate, Pair, Sent, Side, endpoint_config, ms, packet, parse};
@@ -279,7 +279,7 @@ fn keys_of_the_user_are_used_changed_and_told_as_unused() {
         ids
     };
     assert_eq!(ids(&pair.sent[before..]), [5]);
-    // The client changes back while data is outstanding; the server still has both keys.
+    // The client activates key 0 again while data is outstanding; the server still has both keys.
     pair.events(Side::Client);
     pair.send(Side::Client, 20_000);
     let client_endpoint = pair.endpoint(Side::Client);
@@ -294,7 +294,7 @@ fn keys_of_the_user_are_used_changed_and_told_as_unused() {
     assert!(told.contains(&Event::AuthKeyUsed { id: 0 }), "{told:?}");
     assert_eq!(read(&mut pair, Side::Server), 20_000);
     assert!(pair.endpoint(Side::Client).remove_auth_key(client, 5).is_ok());
-    // Now the server's packets cannot be verified.
+    // Now the client cannot verify the server's packets, since it has removed key 5.
     pair.send(Side::Server, 1000);
     pair.run_for(ms(500));
     assert_eq!(read(&mut pair, Side::Client), 0);

@@ -34,15 +34,15 @@ fn fill(pair: &mut Pair, client: AssocId) -> u64 {
     pair.endpoint(Side::Client).stats(client).expect("an association").buffered.get()
 }
 
-/// Free bytes of the server's buffer, as the client knows them.
+/// The a_rwnd that the client got last: its view of the server's window plus the flight size.
 fn told(pair: &mut Pair, client: AssocId) -> u64 {
     let endpoint = pair.endpoint(Side::Client);
     let flight: u64 = endpoint.paths(client).expect("paths").map(|path| path.flight.get()).sum();
     endpoint.stats(client).expect("an association").peer_rwnd.get() + flight
 }
 
-/// Sends as much as the buffers let, and reads it at once. Returns for each round trip the most bytes in the
-/// send buffer, and the bytes read.
+/// Sends as much as the buffers allow, and reads it at once. Returns for each round trip the most bytes in
+/// the send buffer, and the bytes read.
 fn saturate(pair: &mut Pair, client: AssocId, rounds: usize) -> Vec<(u64, u64)> {
     let round = |_| {
         let (mut sent, mut read) = (0, 0);
@@ -73,7 +73,8 @@ fn both_buffers_grow_with_a_reader_that_keeps_up_and_fall_back_in_a_pause() {
     assert_eq!(told(&mut pair, client), MIB, "after a minute without data");
 }
 
-/// Each endpoint has a budget of 2 MiB. A buffer takes at most half of it, in addition to its first MiB.
+/// Each endpoint has a budget of 2 MiB. A buffer takes at most half of it, in addition to its first MiB,
+/// which does not count in the budget.
 #[test]
 fn a_budget_limits_both_buffers() {
     let (mut pair, [client, _]) = connected(&Config { buffer_budget: ByteCount::new(2 * MIB), ..auto() });

@@ -1,5 +1,6 @@
-//! Peers that a guard tells apart: a packet of one peer has no effect on associations of another peer,
-//! whatever addresses, ports, tags and cookies the packet has.
+//! Peers that an encryption layer tells apart by channels (numbers of authenticated peers): a packet on the
+//! channel of one peer has no effect on associations of another peer, whatever addresses, ports, tags and
+//! cookies the packet has.
 
 use crate::scene::{complete, data, shutdown};
 use crate::takeover::{echo, init_from};
@@ -13,11 +14,11 @@ use transport::PacketBuf;
 use units::Span;
 use wire::*;
 
-/// The client's channel at the server.
+/// The channel under which the server knows the client.
 const P: Channel = Channel(1);
-/// The channel of another peer, who knows all packets of the client.
+/// The channel under which the server knows another peer. That peer knows all packets of the client.
 const M: Channel = Channel(2);
-/// The server's channel at the client.
+/// The channel under which the client knows the server.
 const S: Channel = Channel(9);
 
 fn config() -> Config {
@@ -69,7 +70,7 @@ fn establish(pair: &mut Pair) {
     pair.events(Side::Server);
 }
 
-/// The tag of packets to the server and of packets to the client, and the next TSN of the client.
+/// The tag of packets to the server, the tag of packets to the client, and the first TSN of the client.
 fn names(pair: &Pair) -> (u32, u32, Tsn) {
     let Some(Ok(Chunk::Init(init))) = parse(&pair.sent[0].bytes).chunks().next() else { panic!("no INIT") };
     (tag_of(&pair.sent[1]), init.initiate_tag, init.initial_tsn)
@@ -237,7 +238,7 @@ fn out_of_the_blue_packets_are_answered_on_their_own_channel() {
             assert_eq!(said, [(answer.to_owned(), channel)]);
         }
     }
-    // On its own channel, a packet with the client's address is out of the blue, too.
+    // On the other peer's channel, a packet is out of the blue even if it has the client's address.
     assert_eq!(tell(&mut pair, M, 0x1234, HEARTBEAT), [("ABORT/T".to_owned(), M)]);
     assert_unharmed(&mut pair);
 }
@@ -388,7 +389,8 @@ fn one_address_may_belong_to_peers_of_several_channels() {
     let before = pair.sent.len();
     connect_on(&mut pair, M).expect("another peer");
     assert_eq!((pair.sent[before].chunks(), pair.sent[before].channel), ("INIT".to_owned(), M));
-    // The INIT ACK of the second peer. Its association is no second association with the first peer.
+    // The second peer answers with an INIT ACK. The new association is with that peer, so it is no second
+    // association with the first peer.
     let Some(Ok(Chunk::Init(init))) = parse(&pair.sent[before].bytes).chunks().next() else { panic!() };
     let mut parameters = ParameterList::new();
     parameters.push(&Parameter::StateCookie(&[7; 60]));

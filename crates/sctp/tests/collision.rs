@@ -37,7 +37,7 @@ fn both_sides_at_once_make_one_association() {
     }
 }
 
-/// The server answers the client's INIT, and then itself connects with a new tag. The client's COOKIE ECHO
+/// The server answers the client's INIT, and then connects itself, with a new tag. The client's COOKIE ECHO
 /// is delayed by `late`.
 fn crossed(late: Span) -> Pair {
     let mut pair = Pair::new(1, &Config::default());
@@ -72,7 +72,7 @@ fn a_peer_that_connects_after_it_answered_wins_with_its_new_tag() {
     assert_eq!(header(&last.bytes).verification_tag, second);
 }
 
-// rfc9260#section-5.2.4 action B in COOKIE-WAIT: our INIT is lost, and the peer's INIT arrives.
+// rfc9260#section-5.2.4 action B in COOKIE-WAIT: the client's INIT is lost, and the server's INIT arrives.
 #[test]
 fn the_handshake_of_the_peer_serves_ours_as_well() {
     let mut pair = Pair::new(2, &Config::default());
@@ -89,7 +89,7 @@ fn the_handshake_of_the_peer_serves_ours_as_well() {
     assert_works(&mut pair);
 }
 
-// rfc9260#section-5.2.4 action C: in COOKIE-ECHOED a cookie with an old tag of ours is discarded.
+// rfc9260#section-5.2.4 action C: in COOKIE-ECHOED the server discards a cookie with an older tag of its own.
 #[test]
 fn a_late_cookie_is_discarded_and_timers_run_on() {
     let mut pair = crossed(ms(10));

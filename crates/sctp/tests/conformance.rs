@@ -1,4 +1,5 @@
-//! Conformance tests (`docs/conformance.md`) for the test purposes that no other test covers.
+//! Conformance tests for the test purposes (AS-V-1-5-2 and so on, see `docs/conformance.md`) that no other
+//! test covers.
 
 use crate::scene;
 
@@ -261,7 +262,7 @@ fn a_forged_cookie_does_not_harm_an_established_association() {
 }
 
 // E-I-6-6; rfc9260#section-3.3.10.8: behind its COOKIE ECHO, the peer sends an ERROR about an unknown
-// parameter of our INIT ACK.
+// parameter of the server's INIT ACK.
 #[test]
 fn a_cookie_echo_with_an_error_behind_it_is_accepted() {
     let mut pair = Pair::new(1, &Config::default());

@@ -122,12 +122,12 @@ fn a_chunk_is_fast_retransmitted_once() {
 #[test]
 fn a_fast_retransmission_halves_the_window_once_in_a_recovery() {
     let (mut client, acked) = grown(&Config::default(), 16);
-    // Chunks 1 and 5 are lost.
+    // Chunks `acked` + 1 and `acked` + 5 are lost.
     for n in 2..=3 {
         client.pass(1);
         client.sack(acked, &[(acked + 2, acked + n)]);
     }
-    // The third report also acknowledges a chunk: cwnd grows before it is halved.
+    // The third missing report also acknowledges a chunk: cwnd grows before it is halved.
     let halved = (window(&mut client).0 + 1468) / 2;
     client.pass(1);
     client.sack(acked, &[(acked + 2, acked + 4)]);
@@ -149,7 +149,8 @@ fn a_fast_retransmission_halves_the_window_once_in_a_recovery() {
 #[test]
 fn a_partial_acknowledgement_in_recovery_reports_what_is_missing() {
     let (mut client, acked) = grown(&Config::default(), 16);
-    // Chunks 1, 5 and 9 are lost; 9 has one missing report. Then only the cumulative TSN advances.
+    // After chunk `acked`, the chunks number 1, 5 and 9 are lost; 9 has one missing report. Then only the
+    // cumulative TSN advances.
     for n in [4, 6, 10] {
         client.pass(1);
         let gaps = [(acked + 2, acked + 4), (acked + 6, acked + 8), (acked + 10, acked + 10)];
@@ -168,7 +169,7 @@ fn a_partial_acknowledgement_in_recovery_reports_what_is_missing() {
     client.sack(acked + 4, &[(acked + 6, acked + 8), (acked + 10, acked + 10)]);
     let after = client.path(0);
     assert!(after.flight >= after.cwnd, "nothing can leave");
-    // Chunk 1 is acknowledged. Chunk 5 had two reports before and is now declared lost.
+    // Chunk number 1 is acknowledged. Chunk number 5 had two reports before and is now marked as lost.
     assert_eq!(after.flight.get(), before.flight.get() - 2 * 1468);
 }
 

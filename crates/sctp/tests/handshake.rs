@@ -417,7 +417,7 @@ fn a_host_name_is_refused() {
     assert!(causes[0].starts_with("UnresolvableAddress([0, 11, 0, 17, 104"), "{causes:?}");
 }
 
-/// One parameter of each of these unknown types.
+/// Parameters of these unknown types, one of each.
 fn unknown_parameters(kinds: &[u16]) -> Vec<u8> {
     kinds.iter().flat_map(|kind| [(kind >> 8) as u8, *kind as u8, 0, 5, 0xaa, 0, 0, 0]).collect()
 }
@@ -462,7 +462,8 @@ fn the_top_bits_of_an_unknown_parameter_are_obeyed() {
     assert_eq!(reported(&[0xcabc, 0x0abc, 0xcdef]), [0xcabc]);
 }
 
-/// A client in COOKIE-WAIT gets this INIT ACK. Returns the pair and the client's next packets.
+/// A client in COOKIE-WAIT gets an INIT ACK with these parameters. Returns the pair and the client's next
+/// packets.
 fn client_after_init_ack(parameters: &[u8], spoil: impl Fn(&mut Init<'_>)) -> (Pair, Vec<String>) {
     let mut pair = Pair::new(1, &Config::default());
     pair.on_wire(|_| Fate::Lost);
@@ -611,8 +612,8 @@ fn an_adaptation_layer_indication_is_told_after_the_handshake() {
     }
 }
 
-// rfc9653#section-5.1, rfc9653#section-5.3: an endpoint announces a method only if it implements the
-// method, and accepts a zero checksum only if it announced one.
+// rfc9653#section-5.1, rfc9653#section-5.3: an endpoint announces a method of error detection only if it
+// implements the method, and accepts a zero checksum only if it announced a method.
 #[test]
 fn zero_checksums_are_neither_announced_nor_taken_nor_sent() {
     let mut pair = Pair::new(1, &Config::default());

@@ -8,7 +8,7 @@ use transport::{Octets, PacketBuf};
 use units::Span;
 use wire::*;
 
-/// States in which the client of a pair is attacked.
+/// States of the association in which the tests attack the client.
 const SCENES: [State; 7] = [
     State::CookieWait,
     State::CookieEchoed,
@@ -19,7 +19,7 @@ const SCENES: [State; 7] = [
     State::ShutdownAckSent,
 ];
 
-/// From now on loses all packets of `from`, and all packets whose description begins with one of `words`.
+/// From now on loses all packets of `from`, and all packets whose list of chunks begins with one of `words`.
 fn lose(pair: &mut Pair, from: Option<Side>, words: &'static [&'static str]) {
     pair.on_wire(move |sent| {
         let chunks = sent.chunks();
@@ -28,8 +28,8 @@ fn lose(pair: &mut Pair, from: Option<Side>, words: &'static [&'static str]) {
     });
 }
 
-/// A pair whose client remains in the given state until the wire is healed, and the client's association. The
-/// client has sent 1000 bytes, or sends them as soon as the state allows.
+/// A pair whose client remains in the given state until the network delivers packets again, and the client's
+/// association. The client has sent 1000 bytes, or sends them as soon as the state allows.
 fn scene(state: State) -> (Pair, AssocId) {
     let mut pair = Pair::new(2, &Config::default());
     match state {
@@ -134,10 +134,10 @@ fn spoilt(packet: &[u8], others: &[Vec<u8>], how: &[Spoil]) -> Vec<u8> {
     bytes
 }
 
-/// The verification tag of a packet.
+/// The verification tag that a forged packet carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Claim {
-    /// The tag of the association, which is correct.
+    /// The correct tag of the association.
     Right,
     /// The tag of the opposite direction of the association.
     Reflected,
@@ -171,7 +171,7 @@ fn tags(pair: &Pair) -> (u32, u32) {
     (init.initiate_tag, tag.unwrap_or(0))
 }
 
-/// The server's packets of a whole association, which the attacks modify.
+/// The server's packets of a whole association, which the tests modify and send to the client.
 fn specimens() -> Vec<Vec<u8>> {
     let mut pair = Pair::new(2, &Config::default());
     pair.establish();
@@ -203,7 +203,8 @@ fn specimens() -> Vec<Vec<u8>> {
     all
 }
 
-/// An attack on the client: number of the packet, its modifications, its tag, and the pause after it.
+/// An attack on the client: index of a packet in `specimens`, modifications, tag, and pause in ms after the
+/// packet.
 type Attack = (u8, Vec<Spoil>, Claim, u64);
 
 fn attacks() -> impl Strategy<Value = Vec<Attack>> {
@@ -253,7 +254,7 @@ proptest! {
         }
         pair.heal();
         let mut heard = 0;
-        // The test reads data before the association can end.
+        // The test reads data before the association may end.
         for _ in 0..4000 {
             pair.run_for(ms(5));
             let arrived = pair.read_all(Side::Server);

@@ -33,7 +33,8 @@ fn give(pair: &mut Pair, messages: impl IntoIterator<Item = Message>) {
     pair.drain();
 }
 
-/// The contents of an I-FORWARD-TSN: cumulative TSN (counted from 1); stream, U bit and MID of each skip.
+/// The contents of an I-FORWARD-TSN: cumulative TSN (counted from 1); stream, U bit and MID of each skipped
+/// message.
 type Skip = (u32, Vec<(u16, bool, u32)>);
 
 fn skips(bytes: &PacketBuf, first: Tsn) -> Vec<Skip> {
@@ -135,7 +136,7 @@ fn a_fragment_that_comes_after_its_message_was_skipped_is_taken_and_not_kept() {
     for unordered in [false, true] {
         let mut pair = established(&config(), &config());
         let first = first_tsn(&pair);
-        // Fragment 0 is lost, fragment 2 arrives 3 s late.
+        // The fragment with number (FSN) 0 is lost, and the fragment with number 2 arrives 3 s late.
         pair.on_wire(move |sent| {
             let number = |chunk| match chunk {
                 Ok(Chunk::IData(data)) => Some(data.tsn.distance_from(first) + 1),

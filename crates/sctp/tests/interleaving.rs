@@ -82,7 +82,8 @@ fn a_full_i_data_chunk_has_1448_bytes_of_payload() {
     assert!(pair.sent.iter().all(|sent| sent.bytes.len() <= 1480));
 }
 
-/// Injects a chunk into an association of the server. Returns the answer, the close reason, and the causes.
+/// Injects a chunk into an association of the server. Returns the answer, the close reason, and the error
+/// causes.
 fn answer(
     config: &Config,
     chunk: impl Fn(Tsn) -> Vec<u8>,

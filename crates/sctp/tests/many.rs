@@ -9,7 +9,7 @@ use transport::{Checksum, PacketBuf};
 use units::{Instant, Span};
 use wire::*;
 
-/// An endpoint at 10.0.x.y, port 9.
+/// An endpoint at address 10.0.x.y, where x and y are the bytes of `n`, and port 9.
 fn endpoint(n: u16, max_associations: usize) -> Endpoint {
     let [high, low] = n.to_be_bytes();
     let config = EndpointConfig {
@@ -118,7 +118,7 @@ fn connecting_is_refused_with_a_reason() {
     assert_eq!(client.connect(now, 9, &to(6)), Err(ConnectError::TooManyAssociations { limit: 2 }));
 }
 
-/// A server that is not polled keeps a bounded number of answers and events.
+/// A server whose user reads nothing keeps a limited number of answers and events.
 #[test]
 fn a_flood_is_answered_within_bounds() {
     let now = Instant::ZERO + Span::from_secs(1);

@@ -179,7 +179,8 @@ fn an_empty_buffer_holds_64_bytes_at_most_for_each_stream_that_was_used() {
     }
 }
 
-/// On one stream after another, many messages wait for the first one. One message per stream keeps waiting.
+/// On one stream after another, many messages wait for the stream's first message. In the end, one message of
+/// each stream still waits.
 #[test]
 fn memory_of_messages_that_were_read_is_freed() {
     let mut victim = Victim::new();
@@ -215,8 +216,8 @@ fn a_full_buffer_takes_memory_in_proportion() {
     }
 }
 
-/// After a message of 140 KB the server may reserve memory for similar messages, but not for each first
-/// fragment that arrives. The memory of a long message grows as its fragments arrive.
+/// After a message of 140 KB the server may reserve memory for another message of this length, but not for
+/// each first fragment that arrives. The memory of a long message grows as its fragments arrive.
 #[test]
 fn fragments_take_memory_in_proportion() {
     for length in [1, 1000, 1452] {

@@ -1,4 +1,4 @@
-//! Path MTU discovery (rfc8899), and packets that fit the path MTU without this option.
+//! Path MTU discovery (rfc8899), and packets that fit the path MTU without path MTU discovery.
 
 use anabranch_sctp::*;
 use std::cell::RefCell;
@@ -8,7 +8,7 @@ use testkit::*;
 use transport::PacketBuf;
 use units::{ByteCount, Instant, Span};
 
-/// Length of a packet with its IP header and UDP header.
+/// Length of a packet on the link: with its IP header and UDP header.
 fn on_the_way(sent: &Sent) -> usize {
     let ip_header = if sent.dst.is_ipv4() { 20 } else { 40 };
     sent.bytes.len() + ip_header + if sent.udp_port == 0 { 0 } else { 8 }
@@ -63,7 +63,7 @@ fn the_packet_size_grows_to_what_the_link_takes_without_any_icmp() {
     let (client, _) = pair.establish();
     assert_eq!(path(&mut pair, client, 0).mtu.get(), 1228);
     pair.run_for(Span::from_secs(20));
-    // After each lost probe, a probe of the minimum size shows that the path works.
+    // After each lost probe, a probe of 516 bytes shows that the path works.
     let lost = [[1392, 516].repeat(10), [1380, 516].repeat(10)].concat();
     assert_eq!(probes(&pair, Side::Client), [&[1200, 1232, 1280, 1372][..], &lost].concat());
     let PathInfo { mtu, errors, state, .. } = path(&mut pair, client, 0);
@@ -138,7 +138,7 @@ fn a_link_that_becomes_smaller_stalls_its_own_path_for_three_rto_at_most() {
         let before = std::iter::once(shrunk).chain(times.iter().copied());
         before.zip(&times).map(|(before, &at)| at.since(before)).collect()
     };
-    // Only the first gap in network 1 counts: later network 2 may carry all that the send buffer holds.
+    // In network 1 only the first gap counts: later, network 2 may carry all data of the send buffer.
     let (stall, round_trips) = (gaps(0)[0], ms(20) * 4);
     assert!(stall <= rto * 3 + round_trips, "{stall:?} with an RTO of {rto:?}");
     assert!(gaps(1).iter().all(|&gap| gap <= ms(100)), "{:?}", gaps(1).iter().max());
@@ -172,7 +172,8 @@ fn on_a_single_path_the_second_expiry_of_t3_makes_packets_short_enough() {
     keep_busy(&mut pair, client, Span::from_secs(20));
     let PathInfo { mtu, stats, state, .. } = path(&mut pair, client, 0);
     assert_eq!((mtu.get(), stats.timeouts, state), (1300, 2, PathState::Active));
-    // After the first expiry, probes detect the black hole. IP may then fragment chunks built before.
+    // After the first expiry, probes show that long packets are lost. IP may then fragment the chunks built
+    // before.
     let first = pair.sent[shrunk..].iter().find(|sent| sent.may_fragment).expect("a chunk that is too long");
     assert!(first.at.since(at) < ms(600), "{:?}", first.at.since(at));
     let later = pair.sent[shrunk..].iter().filter(|sent| sent.at > at + Span::from_secs(3));
@@ -183,17 +184,17 @@ fn on_a_single_path_the_second_expiry_of_t3_makes_packets_short_enough() {
 #[test]
 fn a_fast_retransmission_of_a_long_chunk_raises_a_doubt_as_an_expiry_of_t3_does() {
     for loss_detection in [LossDetection::MissingReports, LossDetection::Rack] {
-        // The sender uses the paths alternately, so that later chunks on the path of the lost one cause
+        // The sender uses the paths alternately, so that later chunks on the path of the lost chunk cause
         // missing reports.
         let cmt = Cmt {
             path_selection: PathSelection::RoundRobin,
             reinjection: Reinjection::None,
             rescheduling: BufferSide::None,
-            // After the loss the other path has the larger window.
+            // After the loss the other path has the larger cwnd.
             rtx: RtxPolicy::Cwnd,
             ..searching().cmt
         };
-        // The control of RFC 9260 leaves four packets in flight, which missing reports need.
+        // The congestion control of RFC 9260 leaves four packets in flight, which three missing reports need.
         let congestion_control = cc::Algorithm::Standard.into();
         let config = Config { cmt, loss_detection, congestion_control, bundling: false, ..searching() };
         let mut pair = encapsulated(2, &config);
@@ -224,7 +225,8 @@ fn a_fast_retransmission_of_a_long_chunk_raises_a_doubt_as_an_expiry_of_t3_does(
     }
 }
 
-/// Loses a share of all packets at random, whatever their length. `link` decides the fate of the others.
+/// Loses the fraction `share` of all packets at random, whatever their length. `link` decides the fate of the
+/// others.
 fn losing(share: f64, seed: u64, mut link: impl FnMut(&Sent) -> Fate) -> impl FnMut(&Sent) -> Fate {
     let mut state = seed;
     move |sent| {
@@ -243,7 +245,7 @@ fn told(pair: &mut Pair, net: u8) -> Vec<u64> {
     pair.events(Side::Client).into_iter().filter_map(mtu).collect()
 }
 
-/// Number of networks and options of senders that search for the path MTU.
+/// Number of networks, and options, of three senders that search for the path MTU.
 fn flows() -> [(u8, Config); 3] {
     let standard = Config { pmtud: true, send_buffer: ByteCount::new(60_000).into(), ..Config::default() };
     [(1, searching()), (2, searching()), (1, standard)]
@@ -269,7 +271,7 @@ fn random_loss_does_not_reduce_the_mtu() {
 #[test]
 fn a_black_hole_is_found_in_seconds_under_random_loss() {
     for (nets, config) in flows() {
-        // A link that passes packets of size BASE, and a link that does not.
+        // A link that passes packets of BASE_PLPMTU (1200 bytes and headers), and a link that does not.
         for mtu in [1300, 1000] {
             for (loss, seed) in [(0.0, 1), (0.05, 1), (0.15, 2)] {
                 let mut pair = encapsulated(nets, &config);
@@ -391,7 +393,8 @@ fn icmp_without_the_right_tag_changes_nothing() {
         assert!(!tell(&mut pair, 0, 100, what));
         let (now, sent) = (pair.now, pair.sent[data].clone());
         let bytes = sent.bytes.as_octets().to_vec();
-        // One byte of ports and tag is wrong. Then all are correct, at another address or UDP port.
+        // One byte of ports and tag is wrong. Below, all bytes are correct, but the address or UDP port is
+        // another.
         for at in 0..8 {
             let mut forged = bytes.clone();
             forged[at] ^= 0x10;

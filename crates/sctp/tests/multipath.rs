@@ -17,7 +17,7 @@ fn pair(config: &Config) -> Pair {
     pair
 }
 
-/// The networks of the SACKs for eight packets, which are sent alternately on both paths, first in network 1.
+/// For eight packets, sent alternately in networks 1 and 2, the networks in which their SACKs return.
 fn sack_nets(choice: SackPath) -> Vec<u8> {
     let mut pair = pair(&Config { sack_path: choice, ..cmt() });
     let client = pair.only(Side::Client);

@@ -31,7 +31,7 @@ fn the_bounds_of_the_rto_can_be_changed() {
         (options.rto_initial, options.rto_min, options.rto_max) = (ms(300), ms(300), ms(400));
     });
     assert_eq!(rto(&mut pair), ms(300));
-    // Backoff increases T3-rtx up to the bound, but not further.
+    // Backoff increases the RTO up to RTO.Max, but not further.
     pair.on_wire(|_| Fate::Lost);
     pair.send(Side::Client, 100);
     pair.run_for(Span::from_secs(2));
@@ -162,7 +162,7 @@ fn the_first_window_can_be_chosen() {
         (client.path(0).cwnd.get(), client.path(0).flight.get() / 1468)
     };
     assert_eq!(window(None), (4404, 3));
-    // Max.Burst is 4 packets: fewer packets than cwnd allows leave at once.
+    // Max.Burst is 4 packets: fewer packets than cwnd allows are sent at once.
     assert_eq!(window(Some(10)), (14_680, 4));
 }
 

@@ -14,7 +14,7 @@ enum Load {
     OneMessage,
     /// As many messages as fit into the send buffer, given to a client that was idle.
     Burst,
-    /// Like `Burst`, but the buffer was never empty for eight round trips before: the cwnds are fully used.
+    /// Like `Burst`, but for eight round trips before, the buffer was never empty: every cwnd is fully used.
     FullWindow,
 }
 
@@ -22,9 +22,10 @@ enum Load {
 #[derive(Clone, Copy, Debug, Default)]
 struct Outage {
     packets: usize,
-    /// Calls of `handle_timeout`.
+    /// Calls of `handle_timeout` by the test.
     wakes: usize,
-    /// Packets that the cwnds allow at the start of the outage. All of them are sent; pacing delays them.
+    /// Packets that cwnd of all paths allows at the start of the outage. All of them are sent; pacing delays
+    /// them.
     room: usize,
     /// Packets in flight at the start of the outage.
     in_flight: usize,
@@ -32,7 +33,7 @@ struct Outage {
 
 const LASTS: Span = Span::from_secs(10);
 
-/// More wakes than this are a livelock, and end the run.
+/// More calls of `handle_timeout` than this count as a livelock, and end the run.
 const LIMIT: usize = 10_000;
 
 /// Two endpoints with `nets` paths of round-trip time `rtt` carry data for three seconds. Then all
@@ -95,7 +96,8 @@ fn an_outage_of_all_paths_costs_at_most_three_times_the_packets_of_the_rfc_defau
         for rtt in [Span::ZERO, MS / 10, MS, MS * 2, MS * 20] {
             for nets in [2, 3] {
                 let standard = outage(&Config::default(), nets, rtt, load);
-                // A lean SACK waits for four packets, an ordinary SACK for two: two more are in flight.
+                // A lean SACK (short and late) waits for four packets, an ordinary SACK for two: two more are
+                // in flight.
                 let unanswered = if load == Load::FullWindow { 2 } else { 0 };
                 for &reinjection in Reinjection::ALL {
                     let recommended = Config::recommended();
@@ -104,9 +106,11 @@ fn an_outage_of_all_paths_costs_at_most_three_times_the_packets_of_the_rfc_defau
                     let case = format!(
                         "{load:?}, {nets} paths of {rtt}, {reinjection}: {found:?}, defaults: {standard:?}"
                     );
-                    // With pacing a whole cwnd is sent without an answer, and each packet may be copied.
+                    // With pacing a whole cwnd is sent without an answer, and each of its packets may be
+                    // copied.
                     let more_room = found.room.saturating_sub(standard.room);
-                    // If no path falls silent, only the limit of copies per chunk bounds the copies.
+                    // If no path counts as silent, only the maximum number of copies per chunk limits the
+                    // copies.
                     let silent = !matches!(reinjection, Reinjection::Blocked);
                     let copies = if silent { 0 } else { 3 * (found.in_flight + found.room) };
                     let most = 3 * standard.packets + unanswered + 2 * more_room + copies;
@@ -162,7 +166,8 @@ fn config() -> impl Strategy<Value = Config> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// From the minimum RTO (1 ns) to 60 s there are 36 doublings on each of three paths, and three copies.
+    /// From the minimum RTO (1 ns) to 60 s the RTO doubles 36 times on each of three paths, and there are
+    /// three copies.
     #[test]
     fn an_outage_wakes_no_sender_without_end(
         config in config(),

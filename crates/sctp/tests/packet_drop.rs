@@ -94,7 +94,7 @@ fn a_payload_of_less_than_31_bytes_and_one_that_is_damaged_there_wait_for_t3() {
     }
 }
 
-// rfc9260#section-6.2: the peer waits for the SACK, so it must be repeated.
+// rfc9260#section-6.2: the peer waits for the SACK, so the SACK must be repeated.
 #[test]
 fn a_damaged_sack_is_repeated() {
     let mut pair = damaging(&on(), "SACK", 13);
@@ -164,7 +164,7 @@ fn only_damage_of_an_association_that_agreed_is_reported() {
     }
 }
 
-// rfc9260#section-8.4: these chunks are not reported, because reports could cause endless answers.
+// rfc9260#section-8.4: these chunks are not reported, since reports about them could cause endless answers.
 #[test]
 fn init_abort_and_reports_are_never_reported() {
     for chunks in ["INIT", "INIT_ACK"] {
@@ -193,7 +193,8 @@ fn init_abort_and_reports_are_never_reported() {
     assert_eq!(pair.said(Side::Client, before), ["DATA"]);
 }
 
-// The RTT is 20 ms: a 10 MB/s link holds 200,000 bytes. rfc9260#section-7.2: no other report changes cwnd.
+// With an RTT of 20 ms and a link of 10 MB/s, the bandwidth-delay product is 200,000 bytes.
+// rfc9260#section-7.2: reports from others than a middlebox do not change cwnd.
 #[test]
 fn the_rate_of_a_link_counts_if_a_middlebox_reports_it() {
     let cwnd = |from_middlebox: bool, bad_checksum: bool| {

@@ -1,4 +1,4 @@
-//! Paths as pairs of addresses, and path MTUs that change.
+//! Paths that are pairs of a local and a remote address, and path MTUs that change.
 
 use anabranch_sctp::{
     AddressError, AddressPair, Channel, Cmt, Config, ConnectError, Encapsulation, EndpointConfig, Event,
@@ -280,7 +280,7 @@ fn a_pair_that_cannot_be_a_path_is_refused_with_the_reason() {
 #[test]
 fn a_heartbeat_confirms_the_pair_that_it_left_on_wherever_its_answer_arrives() {
     let mut pair = two_uplinks(PathSet::Pairs);
-    // The answer to the heartbeat of the second pair is lost. The test then injects it at the first uplink.
+    // The HEARTBEAT ACK for the second path is lost. The test then injects it at the first uplink.
     pair.on_wire(|sent| {
         let answer = sent.from == Side::Server && sent.chunks() == "HEARTBEAT_ACK";
         if answer && from_uplink_2(sent) { Fate::Lost } else { Fate::Arrives }
@@ -435,7 +435,7 @@ fn chunks_cut_for_a_larger_mtu_may_be_fragmented_and_new_ones_fit() {
     assert_eq!(set(address, 575), Err(PathError::InvalidMtu { mtu: 575 }));
     let nowhere = Side::Server.address(9);
     assert_eq!(set(nowhere, 1300), Err(PathError::NoSuchPath { address: nowhere }));
-    // The packets in flight are lost, so chunks of 1452 bytes are retransmitted after the change.
+    // The packets in flight are lost. So chunks of 1452 bytes are retransmitted after the MTU has changed.
     pair.on_wire(|_| Fate::Lost);
     pair.send(Side::Client, 100_000);
     pair.heal();

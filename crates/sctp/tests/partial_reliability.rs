@@ -202,7 +202,7 @@ fn shutdown_follows_the_forward_tsn_and_does_not_wait_for_its_answer() {
     }
 }
 
-// rfc3758#section-3.5, draft-tuexen-tsvwg-sctp-nr-sack: the peer must first skip the first message.
+// rfc3758#section-3.5, draft-tuexen-tsvwg-sctp-nr-sack: the peer must first skip the abandoned message.
 #[test]
 fn shutdown_waits_while_the_peer_holds_non_renegable_messages_behind_what_it_must_skip() {
     let mut pair = Pair::new(1, &Config { nr_sack: true, reneging: false, ..config() });

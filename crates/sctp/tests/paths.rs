@@ -105,8 +105,8 @@ fn an_address_that_cannot_be_verified_does_not_end_the_association() {
     pair.run_for(secs(600));
     let second = path(&mut pair, Side::Server, server, 1);
     assert_eq!(second.state, PathState::Unconfirmed);
-    // The first heartbeats follow each other after an RTO, with backoff. Later ones follow after the
-    // heartbeat interval: 30 s plus an RTO of 60 s, with a jitter of half an RTO.
+    // The first heartbeats are an RTO apart, with backoff. The later ones are one heartbeat interval apart:
+    // 30 s plus an RTO of 60 s, with a jitter of half an RTO.
     let times = times(&pair, Side::Server, 2, "HEARTBEAT");
     let gaps: Vec<u64> = times.windows(2).map(|w| w[1].since(w[0]).as_nanos() / 1_000_000_000).collect();
     assert_eq!(gaps[..5], [1, 2, 4, 8, 16]);
@@ -122,7 +122,8 @@ fn an_idle_path_is_probed_every_interval_and_rto_give_or_take_half() {
     let times = times(&pair, Side::Client, 1, "HEARTBEAT");
     let gaps: Vec<f64> = times.windows(2).map(|w| w[1].since(w[0]).as_secs_f64()).collect();
     assert!(gaps.len() > 28);
-    // The answer arrives after 20 ms; the next heartbeat follows 30 s and 0.5 to 1.5 RTO later.
+    // The answer arrives after 20 ms. The next heartbeat is sent 30 s and 0.5 to 1.5 RTO later; the RTO is 1
+    // s.
     assert!(gaps.iter().all(|gap| (30.5..=31.53).contains(gap)), "{gaps:?}");
     let spread = gaps.iter().fold(0.0, |most: f64, gap| most.max((gap - gaps[0]).abs()));
     assert!(spread > 0.1, "they are jittered");
@@ -187,7 +188,7 @@ fn a_heartbeat_can_be_asked_for() {
     assert_eq!(pair.said(Side::Server, before), ["HEARTBEAT_ACK"]);
 }
 
-/// A pair with two confirmed networks, of which the first then fails.
+/// A pair with two confirmed networks; network 1 fails at the end.
 fn half_dead(config: &Config) -> (Pair, AssocId) {
     let mut pair = Pair::new(2, config);
     let (client, _) = pair.establish();
@@ -336,7 +337,7 @@ fn a_dead_peer_is_noticed_without_data() {
     assert_eq!(times(&pair, Side::Client, 1, "HEARTBEAT").len(), 4);
 }
 
-// rfc9260#section-8.1: a heartbeat lost on a path without data is no error of the association.
+// rfc9260#section-8.1: while another path works, a lost heartbeat is no error of the association.
 #[test]
 fn dead_paths_beside_a_good_one_do_not_end_the_association() {
     let config = Config { association_max_retrans: 2, path_max_retrans: 2, ..Config::default() };
@@ -361,7 +362,8 @@ fn dead_paths_beside_a_good_one_do_not_end_the_association() {
     }
 }
 
-// rfc9260#section-8.2: Association.Max.Retrans is at most the sum of Path.Max.Retrans of both addresses.
+// rfc9260#section-8.2: Association.Max.Retrans should be at most the sum of Path.Max.Retrans of all
+// addresses.
 #[test]
 fn with_the_default_limits_an_association_of_two_paths_ends_before_all_of_them_are_inactive() {
     let mut pair = Pair::new(2, &Config::default());

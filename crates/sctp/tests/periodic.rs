@@ -4,7 +4,7 @@ use anabranch_sctp::{Config, EndpointConfig, Seed};
 use testkit::*;
 use units::{Instant, Span};
 
-/// The period of the outages. The RTO is one period, and a multiple of it after each timeout.
+/// The period of the outages. The RTO is one period, and after each timeout a multiple of a period.
 const PERIOD: Span = Span::from_secs(1);
 
 /// Seconds until a message arrived, for 20 seeds; `None` if more than two minutes passed. All paths (RTT 20

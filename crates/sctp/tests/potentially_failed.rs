@@ -162,7 +162,7 @@ fn acknowledgement_of_data_sent_before_the_failure_leaves_the_path_potentially_f
     assert_eq!(times(&pair, 1, "DATA").len(), first, "new data takes the other path");
 }
 
-// rfc7829#section-3, rule 3: with no active path, the one with the fewest errors sends one packet at a time.
+// rfc7829#section-3, rule 3: with no active path, the path with the fewest errors sends one packet at a time.
 #[test]
 fn with_all_paths_failing_the_best_is_used_and_slowly() {
     for config in [pf(), cmt_pf()] {

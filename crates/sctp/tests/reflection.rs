@@ -10,7 +10,7 @@ use wire::*;
 
 const VICTIM: [u8; 4] = [10, 2, 0, 1];
 
-/// A server whose client has listed the address of a victim, and tag and next TSN of packets to the server.
+/// A server whose client has listed the address of a victim; tag and next TSN of the client's packets.
 struct Scene {
     pair: Pair,
     tag: u32,
@@ -177,7 +177,8 @@ fn an_init_ack_is_at_most_three_times_the_init() {
             let mut pair = Pair::of(endpoint_config(Side::Client, 1, &Config::default()), server);
             let (src, dst) = (address(ipv6, 999), address(ipv6, 1));
             let bytes = init(list);
-            // The first INIT is for a new association, the second for an existing one: tie-tags are added.
+            // The first INIT is for a new association, the second for an existing one: its INIT ACK also has
+            // tie-tags.
             for again in [false, true] {
                 let before = pair.sent.len();
                 pair.inject(Side::Server, src, dst, &bytes);
@@ -209,7 +210,8 @@ fn echo(ack: &Sent) -> PacketBuf {
     packet(77, 5002, init.initiate_tag, &[Chunk::CookieEcho(CookieEcho { cookie: cookie.unwrap() })])
 }
 
-/// Number of addresses that a client with `ours` addresses learns of a server with `theirs`.
+/// Number of the server's addresses that a client learns, if the client has `ours` addresses and the server
+/// `theirs`.
 fn learnt(ipv6: bool, ours: u16, theirs: u16) -> usize {
     let mut client = endpoint_config(Side::Client, 1, &Config::default());
     let mut server = endpoint_config(Side::Server, 1, &Config::default());
@@ -222,7 +224,8 @@ fn learnt(ipv6: bool, ours: u16, theirs: u16) -> usize {
     pair.endpoint(Side::Client).paths(id).unwrap().count()
 }
 
-// rfc9260#section-5.1.2: the limit does not affect ordinary hosts. Other hosts list only addresses that fit.
+// rfc9260#section-5.1.2: the limit on the INIT ACK does not affect hosts with few addresses. Hosts with many
+// list only as many as fit.
 #[test]
 fn an_init_ack_names_all_addresses_of_ordinary_hosts() {
     for theirs in 1..=6 {

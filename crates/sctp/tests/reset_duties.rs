@@ -1,4 +1,4 @@
-//! The requirements of RFC 6525, one by one, for an endpoint whose peer is scripted.
+//! The requirements of RFC 6525, one by one, for a server whose client is scripted by the test.
 
 use crate::desk;
 
@@ -205,7 +205,7 @@ fn a_request_in_progress_is_asked_again_after_an_rto_without_counting_errors() {
     assert_eq!(desk.told(), ["out [1] performed"]);
 }
 
-// rfc6525#section-4.4: the peer rejects the request because its own request is in progress
+// rfc6525#section-4.4: the peer rejects the request because a request of the peer is in progress
 #[test]
 fn a_request_that_met_another_is_asked_again_later_with_the_next_number() {
     let mut desk = Desk::new(&allowing(AllowReset::None));
@@ -284,7 +284,7 @@ fn two_that_wait_for_each_other_do_not_wait_for_ever() {
     assert_eq!(desk.said(), ["reset 1 answers 1 last 0 [1]"]);
 }
 
-// rfc6525#section-5.1.3: a reset that our user requested is allowed although others are not
+// rfc6525#section-5.1.3: a reset that the server's user requested is allowed although others are not
 #[test]
 fn the_peer_may_do_what_we_asked_for() {
     for first in [None, Some(ReConfigResult::Performed)] {
@@ -427,12 +427,12 @@ fn our_reset_of_the_association_continues_with_the_tsns_of_the_answer() {
     assert_eq!(desk.said(), [""; 0]);
     desk.sack(1);
     assert_eq!(desk.said(), ["all 0"]);
-    desk.sack(77); // of TSNs after the reset, which the server does not know yet
+    desk.sack(77); // acknowledges TSNs after the reset, which the server does not know yet
     let next_tsns = Some((desk.theirs.add(9), desk.ours.add(0x9000_0000)));
     let result = ReConfigResult::Performed;
     desk.ask(&[ReConfigParameter::Response { response: desk.ours.0, result, next_tsns }]);
     assert_eq!(desk.said(), [format!("data {} 1:0 b", 0x9000_0001_u32 as i32)]);
-    desk.sack(1); // from before the reset; the answer overtook it
+    desk.sack(1); // was sent before the reset; the answer overtook it
     desk.data(10, 3, 0, "c");
     assert_eq!(desk.told(), ["both [] performed", "3:0 c"]);
     desk.sack(0x9000_0001);

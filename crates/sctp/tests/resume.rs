@@ -1,4 +1,4 @@
-//! Paths that resume the rate of earlier paths between their addresses (`rfc9959`).
+//! Paths that start with the rate of an earlier path between the same addresses (`rfc9959`).
 
 use anabranch_sctp::{
     AssocId, Cmt, Config, EndpointConfig, Message, PathSelection, PathSet, Payload, Resume, Seed,
@@ -140,7 +140,7 @@ fn removed_and_added(resume: Resume, side: Side) -> usize {
     saturate(&mut pair, side, id, ms(1000));
     let now = pair.now;
     pair.endpoint(Side::Client).remove_local_address(now, client, two).expect("another address");
-    // Its cwnd decays, since it is idle (`rfc9260#section-7.2.1`).
+    // The cwnd of this path decays while it is idle (`rfc9260#section-7.2.1`).
     (0..6).for_each(|_| deliver_all(&mut pair));
     let (now, before) = (pair.now, pair.sent.len());
     pair.endpoint(Side::Client).add_local_address(now, client, two).expect("a removed address");

@@ -101,7 +101,7 @@ fn urgent_messages_exceed_a_full_window_by_less_than_a_chunk() {
     };
     let mut client = Played::new(&config);
     let path = client.path(0);
-    // The messages fill cwnd exactly.
+    // The messages fill cwnd exactly; each chunk has a header of 16 bytes.
     for length in [FULL, FULL, path.cwnd.get() as u32 - 2 * (FULL + 16) - 16] {
         client.say(ordered(0, length));
     }
@@ -299,7 +299,7 @@ fn a_chunk_sent_twice_gives_no_round_trip_time() {
     assert_ne!(client.path(0).srtt, before);
 }
 
-// rfc9260#section-6.3.1: each destination has its own RTT.
+// rfc9260#section-6.3.1: each destination address has its own RTT.
 #[test]
 fn each_path_has_its_own_round_trip_time() {
     let mut client = Played::in_nets(2, &Config::default());
@@ -373,7 +373,8 @@ fn nagle_holds_small_chunks_while_data_is_in_flight() {
     assert_eq!(client.numbers(), [2]);
 }
 
-/// Small chunks that Nagle's rule holds back are bundled with a due SACK, but are not sent without it.
+/// Small chunks that Nagle's rule holds back are bundled with a SACK that is due, but are not sent without a
+/// SACK.
 // rfc9260#section-6.1
 #[test]
 fn small_chunks_held_by_nagle_join_a_sack_that_is_due() {
@@ -390,7 +391,7 @@ fn small_chunks_held_by_nagle_join_a_sack_that_is_due() {
         pair.run_for(Span::from_millis(15));
         let sack = if bundling { "SACK DATA" } else { "SACK" };
         assert_eq!(pair.said(Side::Client, begin), ["DATA", sack], "the first data is acknowledged at once");
-        // This SACK is pending and due only after 200 ms.
+        // The SACK of this data is delayed: it becomes due only after 200 ms.
         pair.send(Side::Server, 1452);
         pair.run_for(Span::from_millis(15));
         pair.send(Side::Client, 100);

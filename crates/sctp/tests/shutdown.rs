@@ -149,7 +149,7 @@ fn nothing_can_be_sent_after_shutdown() {
     assert_eq!(pair.endpoint(Side::Client).send(now, client, message), Err(SendError::Closed));
 }
 
-// The user shuts down before the handshake is complete. The data given before still arrives.
+// The user shuts down before the handshake is complete. The data that the user gave before still arrives.
 #[test]
 fn a_shutdown_during_the_handshake_waits_for_it() {
     let mut pair = Pair::new(1, &Config::default());

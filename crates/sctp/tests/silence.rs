@@ -4,8 +4,9 @@ use anabranch_sctp::{BufferSide, Cmt, Config, Message, PathSelection, PathState,
 use testkit::*;
 use units::{Instant, Span};
 
-/// Runs two endpoints with paths of 20 ms RTT and a full send buffer. After one second, network 1 loses all
-/// packets for `outage`. Returns the longest time without data to read, and the pair 20 s after the outage.
+/// Runs two endpoints with two paths of 20 ms RTT and a full send buffer. After one second, network 1 loses
+/// all packets for the time `outage`. Returns the longest time without data to read, and the pair 20 s after
+/// the outage.
 fn outage(config: &Config, outage: Span) -> (Span, Pair) {
     let fate = move |sent: &Sent, dies: Instant| {
         let dead = sent.net() == 1 && (dies..dies + outage).contains(&sent.at);
@@ -14,7 +15,8 @@ fn outage(config: &Config, outage: Span) -> (Span, Pair) {
     transfer(config, Span::from_secs(20) + outage, fate)
 }
 
-/// Like [`outage`], but for `time` after the first second. `fate` gets each packet and the start of `time`.
+/// Like [`outage`], but runs for `time` after the first second. `fate` gets each packet and the start of
+/// `time`.
 fn transfer(config: &Config, time: Span, fate: impl Fn(&Sent, Instant) -> Fate + 'static) -> (Span, Pair) {
     let mut pair = Pair::new(2, config);
     let (client, _) = pair.establish();
@@ -69,8 +71,8 @@ fn the_other_path_goes_on_and_the_dead_one_is_used_again() {
     assert!(asked < began + ms(1300), "{asked}");
 }
 
-/// SACKs arrive on the other path, so the peer is alive. The interval of heartbeats is a probe timeout, and
-/// later a quarter of the time since the first heartbeat, until the RTO has passed.
+/// SACKs arrive on the other path, so the peer is alive. Heartbeats to the silent path are repeated after a
+/// probe timeout, and later after a quarter of the time since the first heartbeat, until the RTO has passed.
 #[test]
 fn the_heartbeat_to_a_silent_path_is_repeated() {
     let began = Pair::new(2, &recommended()).now;
@@ -93,7 +95,8 @@ fn the_heartbeat_to_a_silent_path_is_repeated() {
     assert!(*waits.last().unwrap() > ms(700), "{waits:?}");
 }
 
-/// The other path is so long that the first SACK of a copy arrives after the next heartbeat was due.
+/// The RTT of the other path is so long that the first SACK of a copy arrives after the next heartbeat was
+/// due.
 #[test]
 fn a_silent_path_is_asked_again_once_sacks_come() {
     let config = Config { cmt: Config::recommended().cmt, ..recommended() };

@@ -38,8 +38,8 @@ fn lossy(pair: &mut Pair, seed: u64, lost: u64, late: u64) {
     });
 }
 
-/// Records the messages of a side. Each message contains the incarnation of its stream (the number of earlier
-/// resets) and the number of the message in this incarnation.
+/// The messages that one side sends. Each message contains the incarnation of its stream (number of resets so
+/// far) and the number of the message in this incarnation.
 #[derive(Default)]
 struct Book {
     /// By stream: incarnation and number of the next message to be sent.
@@ -48,7 +48,7 @@ struct Book {
     read: BTreeMap<u16, (u32, u32)>,
     /// By stream: messages sent in each incarnation.
     sent: BTreeMap<u16, Vec<u32>>,
-    /// Number of own resets by the result in the event.
+    /// Number of this side's resets, by the result in the event.
     told: BTreeMap<&'static str, u32>,
     messages: u64,
 }
@@ -80,7 +80,7 @@ impl Book {
     }
 }
 
-/// Reads all messages and events of one side. `book` is the record of the peer, `own` that of this side.
+/// Reads all messages and events of one side. `book` has the peer's messages, `own` those of this side.
 fn read(pair: &mut Pair, side: Side, book: &mut Book, own: &mut Book) {
     loop {
         take_events(pair, side, book, own);
@@ -350,7 +350,8 @@ fn resets_of_all_kinds(steps: &[(bool, Step)], seed: u64, lost: u64, late: u64) 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, max_shrink_iters: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Only outgoing resets are used, so that each side knows when an incarnation of its streams begins.
+    /// This test uses only outgoing resets, so that each side knows when an incarnation of its streams
+    /// begins.
     // rfc6525#section-5.2.2
     #[test]
     fn in_any_network_each_incarnation_of_a_stream_is_delivered_whole_and_in_order(
@@ -418,8 +419,8 @@ fn a_peer_that_asks_for_all_streams_there_can_be_costs_nothing_until_they_are_us
     assert!(reset >= 65, "{reset} of them");
 }
 
-/// Both ends want the same number of streams. The request of one end is lost four times. The end gives it up,
-/// because the other end has added the streams.
+/// Both ends ask for the same number of streams. The request of one end is lost four times. This end
+/// withdraws the request, because the other end has added the streams.
 #[test]
 fn a_request_that_was_given_up_is_asked_again_if_the_peer_refuses_the_number_of_the_next() {
     let steps: Vec<(bool, Step)> = vec![

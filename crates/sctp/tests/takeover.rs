@@ -8,7 +8,7 @@ use transport::PacketBuf;
 use units::Span;
 use wire::*;
 
-/// Address of an attacker that receives only packets to this address.
+/// Address of an attacker. The attacker receives only packets to this address.
 const X: [u8; 4] = [10, 1, 0, 66];
 
 /// An INIT from the server's port with this tag.
@@ -95,7 +95,8 @@ fn our_tag_goes_only_to_addresses_that_the_user_gave() {
     }
 }
 
-// rfc9260#section-5.2.1: an INIT from a peer's address that the user did not give is also answered.
+// rfc9260#section-5.2.1: an INIT is also answered if it comes from an address of the peer that the user did
+// not give.
 #[test]
 fn init_from_another_address_of_the_peer_is_answered_where_the_user_said() {
     let mut pair = opening(State::CookieWait);
@@ -104,7 +105,7 @@ fn init_from_another_address_of_the_peer_is_answered_where_the_user_said() {
     pair.inject(Side::Client, second, Side::Client.address(2), &init(0x77, &[first, second]));
     assert_eq!(pair.said(Side::Client, before), ["INIT_ACK"]);
     assert_eq!((pair.sent[before].src, pair.sent[before].dst), (Side::Client.address(1), first));
-    // The receiver of the answer may echo the cookie from any address. Only the address that the user gave
+    // The receiver of this answer may send the cookie from any address. Only the address that the user gave
     // is confirmed.
     pair.on_wire(|_| Fate::Lost);
     let echo = echo(&pair.sent[before]);
@@ -124,7 +125,7 @@ fn a_cookie_of_the_handshake_does_not_change_the_tag_of_an_established_associati
     for state in [State::CookieWait, State::CookieEchoed] {
         let mut pair = opening(state);
         let before = pair.sent.len();
-        // An attacker that reads packets to the server stores a cookie.
+        // An attacker that reads packets to the server obtains a cookie of the client.
         pair.inject(Side::Client, Side::Server.address(1), Side::Client.address(1), &init(0xbad, &[]));
         let echo = echo(&pair.sent[before]);
         pair.heal();
@@ -213,7 +214,7 @@ fn an_old_init_of_the_association_itself_is_never_answered_with_an_abort() {
     assert_eq!(pair.said(Side::Server, before), [] as [&str; 0]);
 }
 
-// rfc9260#section-5.2.2: an address of a family that we cannot use also counts as new.
+// rfc9260#section-5.2.2: an address of a family that the server cannot use also counts as new.
 #[test]
 fn a_restart_that_adds_an_address_of_a_kind_we_lack_is_refused() {
     let (old, new): (IpAddr, IpAddr) = ("fd00::1".parse().unwrap(), "fd00::2".parse().unwrap());
@@ -273,7 +274,8 @@ fn an_unconfirmed_address_does_not_make_its_owners_init_a_restart() {
     assert!(pair.events(Side::Server).contains(&Event::Restarted));
 }
 
-// rfc9260#section-8.4: a host that listed an address does not suppress answers to its owner.
+// rfc9260#section-8.4: if a host listed an address, packets out of the blue from the owner of the address are
+// still answered.
 #[test]
 fn packets_out_of_the_blue_from_an_unconfirmed_address_are_answered() {
     let (mut pair, victim) = camped();

@@ -1,4 +1,5 @@
-//! Delivery reports of tracked messages, unread counts, and the event of a new primary path.
+//! Delivery reports of tracked messages (for which the user wants a report), unread counts, and the event of
+//! a new primary path.
 
 use anabranch_sctp::*;
 use proptest::prelude::*;

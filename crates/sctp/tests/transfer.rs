@@ -247,7 +247,7 @@ fn a_closed_window_is_probed_and_never_ends_the_association() {
     assert_eq!(got, 20);
 }
 
-/// The RTT is zero: no chunk is in flight when the burst limit is reached.
+/// The RTT is zero, so that no chunk is in flight when the burst limit is reached.
 #[test]
 fn the_burst_limit_does_not_stop_a_transfer_whose_rtt_is_zero() {
     for enabled in [false, true] {
@@ -258,7 +258,7 @@ fn the_burst_limit_does_not_stop_a_transfer_whose_rtt_is_zero() {
         for _ in 0..50 {
             pair.send(Side::Client, 1400);
         }
-        pair.run_for(ms(5000)); // an odd packet is acknowledged after 200 ms
+        pair.run_for(ms(5000)); // the SACK of an odd last packet is delayed by 200 ms
         assert_eq!(pair.read_all(Side::Server).len(), 50, "CMT {enabled}");
     }
 }

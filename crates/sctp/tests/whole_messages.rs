@@ -74,8 +74,8 @@ fn messages_smaller_than_the_buffer_arrive_whole_over_paths_that_reorder() {
     assert!(parts == 0 && most <= 21, "{parts} in parts, {most} chunks dropped");
 }
 
-// A sender that follows RFC 9260 treats the room of lost chunks as free (`rfc9260#section-6.2.1`). If no room
-// is left for missing chunks, the receiver must start a partial delivery.
+// A sender that follows RFC 9260 treats the room of lost chunks as free (`rfc9260#section-6.2.1`). If this
+// leaves no room for missing chunks, the receiver must start a partial delivery.
 #[test]
 fn messages_arrive_whole_from_a_sender_that_overdraws_the_window_but_for_a_few() {
     let recommended = Config::recommended();

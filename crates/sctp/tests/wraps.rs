@@ -38,8 +38,8 @@ fn first_tsn(side: Side, seed: u64) -> Tsn {
     }
 }
 
-/// A seed whose initial TSN is just below 2^32, so that the TSNs of a short transfer wrap. Returns `hint` if
-/// it is such a seed, otherwise the first such seed.
+/// A seed whose initial TSN is just below 2^32, so that the TSNs of a short transfer wrap: `hint` if it is
+/// such a seed, else the first such seed.
 fn seed_below_the_wrap(side: Side, hint: u64) -> u64 {
     let near = |seed: &u64, reach: u32| first_tsn(side, *seed).0 > u32::MAX - reach;
     Some(hint)
@@ -183,7 +183,8 @@ fn second_path_fails_again_and_again(sent: &Sent) -> Fate {
     if second && phase < 2_000_000_000 { Fate::Lost } else { Fate::Arrives }
 }
 
-// In paper 002 the association stopped at 260.2 s, probably at a wrap of its 16-bit numbers.
+// In paper 002 the association stopped after 260.2 s, probably when its 16-bit stream sequence numbers
+// wrapped.
 #[test]
 fn the_wraps_are_crossed_while_a_full_receive_buffer_waits_for_what_was_lost() {
     let client = seed_below_the_wrap(Side::Client, 28_897_606);

@@ -57,7 +57,8 @@ impl Desk {
         self.inject(&[Chunk::ReConfig(ReConfig { bytes: list.as_bytes() })]);
     }
 
-    /// Injects a request of the client to reset its own streams. The last data before it is chunk `last`.
+    /// Injects a request of the client to reset its own streams. Its last chunk before the reset is chunk
+    /// `last`.
     pub fn reset(&mut self, request: u32, last: u32, streams: &[u16]) {
         let numbers: Vec<_> = streams.iter().map(|stream| stream.to_be_bytes()).collect();
         let last_tsn = self.theirs.add(last).previous();
@@ -70,7 +71,7 @@ impl Desk {
         }]);
     }
 
-    /// Injects a request of the client that the server resets its streams.
+    /// Injects a request of the client that the server resets the streams on which the server sends.
     pub fn ask_for_reset(&mut self, request: u32, streams: &[u16]) {
         let numbers: Vec<_> = streams.iter().map(|stream| stream.to_be_bytes()).collect();
         let request = self.theirs.0.wrapping_add(request);

@@ -1,4 +1,4 @@
-//! An established association; the test writes packets for its server.
+//! An established association; the test writes packets to the server as if the client sent them.
 
 use anabranch_sctp::{Config, State};
 use std::net::IpAddr;
