@@ -10,8 +10,8 @@ use units::Instant;
 /// later time; the schedule keeps the early time. When this time comes, the caller sets the new time.
 #[derive(Debug, Default)]
 pub struct Agenda {
-    /// Entries by slot. The first `armed` entries also hold the heap of times: `at` and `slot` of one heap
-    /// element.
+    /// The entry of slot `n` is number `n`. The first `armed` entries also store the heap of times: `at` and
+    /// `slot` of entry `n` are element `n` of the heap (a time, and the slot of its connection).
     entries: Vec<Entry>,
     armed: u32,
     queues: [Queue; 2],

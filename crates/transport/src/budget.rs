@@ -46,7 +46,8 @@ impl Share {
         self.bytes
     }
 
-    /// Grows to `bytes`, but to no more than it leaves for all other buffers. Returns true if it grew.
+    /// Raises the share to `bytes`, but to no more of the budget than it leaves for all other buffers.
+    /// Returns true if the share grew.
     pub(crate) fn grow(&mut self, bytes: u64) -> bool {
         if bytes <= self.bytes {
             return false;

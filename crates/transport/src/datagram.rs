@@ -17,14 +17,14 @@ pub enum Ecn {
     CongestionExperienced = 3,
 }
 
-/// The number by which the guard between an endpoint and its sockets names an authenticated peer.
+/// The number of an authenticated peer, given by an encryption layer between an endpoint and its sockets.
 ///
 /// An association has one channel for its whole life, and gets no packet of another channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Channel(pub u32);
 
 impl Channel {
-    /// No authenticated peer: the channel of all packets without a guard.
+    /// No authenticated peer: the channel of all packets without an encryption layer.
     pub const NONE: Channel = Channel(0);
 }
 
@@ -42,14 +42,14 @@ pub struct Datagram<'a> {
     /// Send time by the sender's clock, if the network reports it beside the packet, as a simulator can. Used
     /// only to report one-way delays.
     pub sent_at: Option<Instant>,
-    /// The peer that sent the packet, if a guard authenticated it.
+    /// The peer that sent the packet, if an encryption layer authenticated the peer.
     pub channel: Channel,
     /// The packet after the IP header, or after the UDP header that encapsulates it.
     pub bytes: Octets<'a>,
 }
 
 impl<'a> Datagram<'a> {
-    /// A packet without encapsulation, ECN, send time and guard.
+    /// A packet without encapsulation, ECN, send time and encryption layer.
     #[inline]
     pub fn new(src: IpAddr, dst: IpAddr, bytes: Octets<'a>) -> Self {
         Datagram { src, dst, udp_port: 0, ecn: Ecn::NotCapable, sent_at: None, channel: Channel::NONE, bytes }
@@ -69,12 +69,12 @@ pub struct Transmit {
     pub ecn: Ecn,
     /// Routers may fragment the packet (DF off), because its data was fragmented for a larger path MTU.
     pub may_fragment: bool,
-    /// The peer for which a guard protects the packet.
+    /// The peer for which the encryption layer protects the packet.
     pub channel: Channel,
 }
 
 impl Transmit {
-    /// A packet without encapsulation, ECN and guard, which must not be fragmented.
+    /// A packet without encapsulation, ECN and encryption layer, which must not be fragmented.
     #[inline]
     pub fn new(src: IpAddr, dst: IpAddr) -> Self {
         Transmit { src, dst, udp_port: 0, ecn: Ecn::NotCapable, may_fragment: false, channel: Channel::NONE }

@@ -34,7 +34,8 @@ crate::named! {
 /// Number of limits.
 const LIMITS: usize = Limit::ALL.len();
 
-/// Times under each limit of a sender, which add up to the time since the first limit began.
+/// For each limit, the time during which it held a sender back. The times add up to the time since the first
+/// limit began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitTimes {
     /// Times in the order of [`Limit::ALL`], without the present period.
@@ -88,7 +89,7 @@ impl LimitTimes {
         self.ended.iter().fold(Span::ZERO, |sum, &time| sum + time)
     }
 
-    /// The share of each limit in the time between `before` and these times; `None` if no time passed.
+    /// For each limit, its part of the time between `before` and these times; `None` if no time passed.
     pub fn shares_since(&self, before: &LimitTimes) -> Option<impl Iterator<Item = (Limit, f64)>> {
         let grown = |limit| self.of(limit).saturating_sub(before.of(limit)).as_nanos();
         let grown: [u64; LIMITS] = std::array::from_fn(|i| grown(Limit::ALL[i]));

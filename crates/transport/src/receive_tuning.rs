@@ -7,9 +7,9 @@
 //!
 //! While the buffer limits the sender, the user reads a whole buffer in each round-trip time, so that the
 //! size doubles. Once the network limits the sender, the buffer is twice as large as needed. H includes
-//! chunks that wait for missing chunks, since unequal paths reorder. The second term bounds their effect: a
-//! peer that sends only such chunks gains nothing. The size never falls while data arrives, since it was
-//! advertised to the peer.
+//! chunks that wait for missing chunks, since paths of unequal delay reorder. The second term limits the
+//! effect of H: a peer that sends only chunks that must wait gains nothing. The size never falls while data
+//! arrives, since it was advertised to the peer.
 //!
 //! Buffers of all connections of an endpoint grow out of one [`BufferBudget`].
 
@@ -21,7 +21,7 @@ use units::{Instant, Span};
 /// Least time over which the bytes are counted: timers of hosts make shorter counts uneven.
 const LEAST_PERIOD: Span = Span::from_millis(10);
 
-/// Time without data after which the buffer has its first size again. So idle associations leave the
+/// Time without data after which the buffer has its first size again, so that idle associations leave the
 /// budget to others.
 const REST: Span = Span::from_secs(60);
 
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(period(&mut tuning, 1, 10_000, MIB), 8 * 10_000 + MIB);
     }
 
-    /// A period that lasts longer counts only the share of one round-trip time.
+    /// If a period lasts longer than a round trip, the bytes are scaled to one round-trip time.
     #[test]
     fn what_was_read_counts_for_one_round_trip_time() {
         let mut tuning = tuning();

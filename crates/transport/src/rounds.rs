@@ -56,7 +56,7 @@ impl<const N: usize> RoundRates<N> {
 mod tests {
     use super::*;
 
-    /// The rate after each pair of a time in ms and the total bytes by then. Round trips last 100 ms.
+    /// The rates returned for calls at a time in ms with the total bytes so far. Round trips last 100 ms.
     fn rates(rounds: &mut RoundRates<2>, told: &[(u64, u64)]) -> Vec<Option<f64>> {
         let at = |ms| Instant::ZERO + Span::from_millis(ms);
         told.iter().map(|&(ms, bytes)| rounds.update(at(ms), bytes, Span::from_millis(100))).collect()

@@ -7,8 +7,8 @@ use units::ByteCount;
 
 /// The size of a send buffer: fixed, or following the transfer.
 ///
-/// A buffer that follows the transfer has room for as many unsent bytes as it holds bytes that were sent, so
-/// that the windows may double.
+/// A buffer that follows the transfer has room for as many unsent bytes as it holds sent bytes, so that cwnd
+/// and the peer's window may double.
 #[derive(Debug)]
 pub struct SendBuffer {
     size: BufferSize,

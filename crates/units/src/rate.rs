@@ -50,7 +50,7 @@ impl Pace {
     /// Transmissions take no time.
     pub const UNLIMITED: Pace = Pace { nanos: 0, bytes: 1 };
 
-    /// Time to serialise `bytes`, and the remainder, which is less than a nanosecond.
+    /// Time to serialise `bytes` in whole nanoseconds, and the remainder of the division.
     ///
     /// The caller passes the remainder of the last call as `carry`, so that rounding errors do not add up.
     #[inline]

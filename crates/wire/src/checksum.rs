@@ -1,7 +1,7 @@
 use crc_fast::{CrcAlgorithm, Digest};
 use transport::Octets;
 
-/// Zeros that are not stored enter the CRC in pieces of this size.
+/// Zeros at the end of a packet that are not stored enter the CRC in pieces of this size.
 static ZEROS: [u8; 2048] = [0; 2048];
 
 /// The bytes of the checksum field in the common header.

@@ -19,8 +19,8 @@ pub enum ReConfigParameter<'a> {
     OutgoingReset {
         /// Number of this request.
         request: u32,
-        /// Number of the incoming reset request that this request answers. Without one: the last request
-        /// number that the sender has processed.
+        /// Number of the incoming reset request that this request answers. If it answers none: the last
+        /// request number that the sender has processed.
         response: u32,
         /// The last TSN that the sender of this request has assigned.
         last_tsn: Tsn,
@@ -45,7 +45,8 @@ pub enum ReConfigParameter<'a> {
         response: u32,
         /// The result of the request.
         result: ReConfigResult,
-        /// After an association reset: the next TSN of the sender of this answer, and that of its receiver.
+        /// After an association reset: the next TSN of the sender of this response, and the next TSN of its
+        /// receiver.
         next_tsns: Option<(Tsn, Tsn)>,
     },
     /// Type 17: the sender of the request adds outgoing streams (rfc6525#section-4.5).

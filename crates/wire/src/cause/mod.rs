@@ -76,7 +76,7 @@ pub enum Cause<'a> {
     MissingMandatoryParameter(MissingParameters<'a>),
     /// Code 3: the cookie came back too late (rfc9260#section-3.3.10.3).
     StaleCookie {
-        /// The delay, in whole microseconds on the wire: rounded down, at most 2^32 - 1.
+        /// By how much the cookie was too late. On the wire: in whole microseconds, rounded down, below 2^32.
         staleness: Span,
     },
     /// Code 4: the sender lacks resources for an association (rfc9260#section-3.3.10.4).

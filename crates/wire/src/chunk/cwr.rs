@@ -17,9 +17,9 @@ use transport::PacketBuf;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cwr {
     /// R: this CWR applies to all paths, because the sender no longer knows the path of the TSN, or because
-    /// that path is not active and the CWR is sent on another one.
+    /// that path is not active and the CWR is sent on another path.
     pub all_paths: bool,
-    /// S: the marked packet belongs to a window for which the sender has already reduced its cwnd.
+    /// S: the marked packet belongs to a window of data for which the sender has already reduced its cwnd.
     pub same_window: bool,
     /// This CWR answers all marks of packets up to this TSN.
     pub tsn: Tsn,

@@ -3,11 +3,13 @@ use crate::field::u32_at;
 use crate::serial::Tsn;
 use transport::PacketBuf;
 
-/// LEDBAT-CONTROL: the one-way delays of the packets since the previous LEDBAT-CONTROL. In a packet it
-/// precedes the SACK that acknowledges these packets. A receiver that does not know the type skips the chunk.
+/// LEDBAT-CONTROL: the one-way delays of the packets since the previous LEDBAT-CONTROL. In a packet, this
+/// chunk precedes the SACK that acknowledges these packets. A receiver that does not know the type skips the
+/// chunk.
 ///
-/// Anabranch defines the format: paper 004 names the chunk and leaves its format open. The TSN of the first
-/// DATA chunk identifies a packet, and with it the path on which the packet was sent.
+/// Anabranch defines the format: the paper on LEDBAT-MP (`papers/004_ledbat_mp`) names the chunk and leaves
+/// its format open. The TSN of the first DATA chunk identifies a packet, and so the path on which the packet
+/// was sent.
 ///
 /// ```text
 ///  0                   1                   2                   3

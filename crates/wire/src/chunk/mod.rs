@@ -185,8 +185,8 @@ pub trait Encode {
     /// Value of the chunk's length field: its bytes without padding.
     fn encoded_len(&self) -> usize;
 
-    /// Appends the chunk without padding. All zeros of `out` must be stored before the call; after it, some
-    /// may not be stored. The length of the chunk must be below 65,536.
+    /// Appends the chunk without padding to `out`. Before the call, `out` must store all of its bytes; the
+    /// call may append zeros that are not stored. The length of the chunk must be below 65,536.
     fn encode(&self, out: &mut PacketBuf);
 }
 
@@ -266,8 +266,8 @@ impl<'a> Chunk<'a> {
             PacketDrop::TYPE => PacketDrop::decode(flags, value).map(Chunk::PacketDrop),
             IForwardTsn::TYPE => IForwardTsn::decode(value).map(Chunk::IForwardTsn),
             ReConfig::TYPE => Some(Chunk::ReConfig(ReConfig::decode(value))),
-            // These types are not registered: a chunk that does not have our format belongs to another
-            // implementation.
+            // These types are not registered: a chunk that does not have the format of this crate belongs to
+            // another implementation.
             LedbatControl::TYPE if LedbatControl::decode(value).is_some() => {
                 LedbatControl::decode(value).map(Chunk::LedbatControl)
             }

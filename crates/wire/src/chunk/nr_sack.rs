@@ -124,7 +124,7 @@ impl<'a> NrSack<'a> {
     }
 }
 
-/// Number of blocks of each of two sorted lists that are among the `most` lowest blocks of both lists.
+/// Of the `most` lowest blocks of two sorted lists together, returns how many are in each list.
 fn lowest(gaps: &[GapBlock], nr_gaps: &[GapBlock], most: usize) -> (usize, usize) {
     let (mut n, mut k) = (gaps.len(), nr_gaps.len());
     while n + k > most {

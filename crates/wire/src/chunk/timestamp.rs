@@ -1,10 +1,11 @@
 use super::{Encode, HEADER_LEN, header};
 use transport::PacketBuf;
 
-/// TIMESTAMP: the time at which the packet was sent, by the sender's clock. It precedes the DATA chunks of
-/// its packet. A receiver that does not know the type skips the chunk.
+/// TIMESTAMP: the time at which the packet was sent, by the sender's clock. The chunk precedes the DATA
+/// chunks of its packet. A receiver that does not know the type skips the chunk.
 ///
-/// Anabranch defines this chunk: paper 004 needs such times, but defines no format.
+/// Anabranch defines this chunk: the paper on LEDBAT-MP (`papers/004_ledbat_mp`) needs send times, but
+/// defines no format.
 ///
 /// ```text
 ///  0                   1                   2                   3

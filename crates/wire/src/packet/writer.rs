@@ -42,8 +42,8 @@ impl<'b> PacketWriter<'b> {
     }
 
     /// Appends `length` zeros (a multiple of four) and returns their place, or `None` if they do not fit.
-    /// [`finish_with`](Self::finish_with) fills them in. This serves a chunk whose contents depend on the
-    /// chunks after it.
+    /// [`finish_with`](Self::finish_with) fills them in. This serves a chunk whose contents depend on later
+    /// chunks of the packet, such as AUTH.
     pub fn reserve(&mut self, length: usize) -> Option<Range<usize>> {
         if length > self.room() || !length.is_multiple_of(4) {
             return None;
@@ -215,8 +215,8 @@ mod tests {
         let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1480);
         assert!(writer.data(&data(Octets::new(b"x", 1450))));
         writer.finish(Checksum::Computed);
-        // The headers and one byte of user data are stored. The byte of padding joins the zeros that are not
-        // stored.
+        // The headers and the first byte of user data are stored. The byte of padding joins the zeros that
+        // are not stored.
         assert_eq!((buf.head.len(), buf.zeros), (12 + 16 + 1, 1451));
         assert!(Packet::parse(buf.as_octets(), Checksum::Computed).is_ok());
         buf.materialise();
