@@ -293,7 +293,7 @@ fn an_uplink_behind_a_nat_that_does_not_work_is_given_up_and_does_no_harm() {
     pair.run_for(Span::from_secs(300));
     assert!(pair.events(Side::Client).contains(&change(AddressChange::Add, two, false)));
     assert_eq!(paths(&mut pair, Side::Client)[0].errors, 0);
-    // The next ASCONF must have the serial number that the server expects after the lost one.
+    // The next ASCONF must have the serial number that the server expects after the lost ASCONF.
     pair.heal();
     assert!(add(&mut pair, Side::Client, two));
     pair.run_for(ms(2000));

@@ -236,7 +236,7 @@ fn an_init_that_violates_the_rules_of_auth_is_aborted() {
         let mut pair = pair(&[0], &[0]);
         let mut parameters = ParameterList::new();
         parameters.push(&Parameter::Random(random));
-        parameters.push(&Parameter::Random(short)); // the first one counts
+        parameters.push(&Parameter::Random(short)); // the first Random parameter counts
         parameters.push(&Parameter::HmacAlgorithms(algorithms));
         let init = Init {
             initiate_tag: 7,

@@ -185,7 +185,8 @@ fn with_all_paths_failing_the_best_is_used_and_slowly() {
                 if packet.from == Side::Client && packet.chunks().contains("DATA") {
                     let used = usize::from(packet.net()) - 1;
                     assert!(after[used].errors <= after[1 - used].errors, "{after:?}");
-                    // At most one MTU, and the excess that rfc9260#section-6.1, rule B, allows.
+                    // The flight size is at most one MTU, and the excess that rfc9260#section-6.1, rule B,
+                    // allows.
                     assert!(after[used].flight < after[used].mtu * 2, "{after:?}");
                     checked += 1;
                 }

@@ -11,7 +11,7 @@ use units::{ByteCount, Span};
 const RTT: Span = Span::from_millis(40);
 
 /// Maximum number of packets with data in the first 2.5 round trips of a path that begins with the initial
-/// window, or with what is left of its old window.
+/// cwnd, or with what is left of its old cwnd.
 const SLOW_START: usize = 80;
 
 fn config(resume: Resume) -> Config {

@@ -189,7 +189,7 @@ impl Interleaved {
         Some(self.hand_out(&run, Partial { key, next: 0, ppid: run.ppid, tsn: run.tsn }))
     }
 
-    /// Turns a run, which was removed before, into a piece to deliver.
+    /// Turns a run of fragments, which the caller has removed, into a piece (a part of a message) to deliver.
     fn hand_out(&mut self, run: &Run, partial: Partial) -> Piece {
         let Partial { key, ppid, tsn, .. } = partial;
         match run.last.checked_add(1) {
@@ -199,7 +199,7 @@ impl Interleaved {
         run.piece(key, ppid, tsn)
     }
 
-    /// Joins two adjacent runs.
+    /// Makes one run of two adjacent runs of fragments.
     fn joined(&mut self, a: Run, b: Run) -> Run {
         Run {
             last: b.last,

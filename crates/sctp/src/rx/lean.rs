@@ -52,8 +52,8 @@ const BY_TURNS: usize = 2;
 /// Maximum number of runs that SACKs report, the lowest ones: a sender may be unable to store more.
 const MOST_RUNS: usize = 1400;
 
-/// State of the SACKs on one path: the arrivals that they reported, and the bytes that further SACKs may
-/// take.
+/// State of the SACKs on one path: which arrivals (runs of TSNs) they reported, and how many bytes further
+/// SACKs may take.
 #[derive(Clone, Copy, Debug, Default)]
 struct SackRoute {
     /// Number of arrivals recorded before each of the last SACKs on the path was sent, for the oldest SACK
@@ -63,7 +63,7 @@ struct SackRoute {
     credit: i64,
 }
 
-/// Largest absolute value of the credit of a path, in bytes.
+/// Largest absolute value of the credit of a path (bytes that SACKs may still take).
 const MOST_CREDIT: i64 = 100_000;
 
 /// When the bytes of data in [`Lean::total`] exceed this number, both of its counts are halved.
@@ -78,7 +78,7 @@ pub(super) struct Lean {
     /// The last arrivals, the oldest first. An arrival is the first and the last TSN of a run of TSNs that
     /// arrived in order.
     recent: VecDeque<(u64, u64)>,
-    /// Number of forgotten arrivals: all are older than those in `recent`.
+    /// Number of forgotten arrivals (runs of TSNs): all are older than those in `recent`.
     forgotten: u64,
     /// True if a SACK has reported the last arrival: the next TSN then starts a new arrival.
     closed: bool,
@@ -166,7 +166,7 @@ impl Lean {
         ways.max_by_key(|(_, way)| way.credit).map(|(p, _)| PathId(p as u8))
     }
 
-    /// Number of arrivals that fewer than [`REPORTS`] SACKs on this path have reported.
+    /// Number of arrivals (runs of TSNs) that fewer than [`REPORTS`] SACKs on this path have reported.
     fn news(&self, path: PathId) -> usize {
         let told = self.paths.get(path.index()).map_or(0, |way| way.told[0]);
         self.recent.len() - told.saturating_sub(self.forgotten) as usize
@@ -242,7 +242,8 @@ impl Lean {
         }
     }
 
-    /// Adds [`BY_TURNS`] further runs. Each SACK continues where the one before stopped.
+    /// Adds [`BY_TURNS`] further runs of TSNs. Each SACK continues above the runs that the last SACK added
+    /// here.
     fn add_by_turns(&mut self, tsns: &TsnTracker) {
         for _ in 0..BY_TURNS {
             let next = tsns.run_after(self.turn).filter(|run| run.first < self.end);
@@ -252,7 +253,8 @@ impl Lean {
         }
     }
 
-    /// Returns the number of bytes by which a SACK of `sent` bytes reduces the credit of its path.
+    /// Returns the number of bytes by which a SACK of `sent` bytes reduces the credit of its path (the bytes
+    /// that SACKs may still take).
     ///
     /// The number is `sent` times the recent ratio of data bytes to SACK bytes, at most [`SHARE`]: so each
     /// path carries SACKs in proportion to its data.

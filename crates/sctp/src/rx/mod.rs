@@ -49,7 +49,7 @@ use units::{ByteCount, Instant, Span};
 use window::{ChunkCost, ReceiveWindow};
 use wire::{Cwr, Data, GapBlock, NrSack, PacketDelay, PacketWriter, Sack, Ssn, StreamId, Tsn};
 
-/// Joins the fragments of a piece into one payload.
+/// Joins the fragments of a piece (a message, or a part of one) into one payload.
 fn gather(piece: &mut Piece, reassembly: &mut Reassembly, interleaved: Option<&mut Interleaved>) {
     piece.gather(interleaved.map(Interleaved::fragments).or_else(|| reassembly.fragments()));
 }
@@ -126,7 +126,7 @@ pub(crate) struct Receiver {
     window: ReceiveWindow,
     /// Present if the receive buffer has the size `auto`.
     tuning: Option<Box<ReceiveTuning>>,
-    /// The cost of a chunk in the receive buffer.
+    /// The room that a chunk takes in the receive buffer.
     cost: ChunkCost,
     /// True if the receiver may renege on chunks above a gap to make room for the missing chunk.
     reneging: bool,

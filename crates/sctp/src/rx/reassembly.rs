@@ -46,7 +46,7 @@ pub(super) struct Piece {
     pub(super) message: u64,
     /// Number of fragments (1 for I-DATA); 0 if the piece only marks the end of an incomplete message.
     pub(super) fragments: u32,
-    /// Cost in the receive buffer: at least the number of bytes of the piece.
+    /// Room that the piece takes in the receive buffer: at least the number of its bytes.
     pub(super) cost: u32,
     pub(super) stream: StreamId,
     /// The MID, or the stream sequence number until [`Streams`](super::streams::Streams) unwraps it.
@@ -133,8 +133,9 @@ impl Piece {
     }
 }
 
-/// Appends a piece to a queue. A full queue grows by a quarter, not to twice its size, since the number of
-/// pieces can be very large: as many as the receive buffer holds short messages.
+/// Appends a piece (a message, or a part of one) to a queue. A full queue grows by a quarter, not to twice
+/// its size, since the number of pieces can be very large: as many as the receive buffer holds short
+/// messages.
 #[inline(always)] // into `Streams::accept`, so that the piece is written to its final place
 pub(super) fn append(queue: &mut VecDeque<Piece>, piece: Piece) {
     if queue.len() == queue.capacity() {
@@ -383,7 +384,7 @@ impl Partial {
 }
 
 impl Run {
-    /// Returns true if the message lacks a TSN up to `skipped`.
+    /// Returns true if the message of this run lacks a TSN up to `skipped`.
     fn is_cut(&self, skipped: u64) -> bool {
         if self.beginning { self.last < skipped } else { self.first <= skipped + 1 }
     }
@@ -500,7 +501,7 @@ impl Store {
         }
     }
 
-    /// Makes one run of two adjacent runs.
+    /// Makes one run of two adjacent runs of fragments.
     fn joined(&mut self, a: Run, b: Run) -> Run {
         Run {
             last: b.last,
@@ -516,7 +517,7 @@ impl Store {
         self.ending_at(cumulative).filter(|run| run.beginning)
     }
 
-    /// Turns a run into a piece to deliver. The caller has removed the run.
+    /// Turns a run of fragments, which the caller has removed, into a piece (a part of a message) to deliver.
     fn hand_out(&mut self, run: &Run, partial: Partial) -> Piece {
         self.refill();
         self.partial = (!run.ending).then_some(Partial { next: run.last + 1, ..partial });

@@ -14,7 +14,7 @@
 /// Weight of a new chunk in the mean and in the deviation.
 const WEIGHT: f64 = 1.0 / 16.0;
 
-/// Mean and deviation of the costs of chunks above a gap.
+/// Mean and deviation of the costs (room in the receive buffer) of chunks above a gap.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reserve {
     /// `None` before the first chunk.
@@ -23,7 +23,7 @@ pub(super) struct Reserve {
 }
 
 impl Reserve {
-    /// Adds the cost of a chunk.
+    /// Adds the cost (room in the receive buffer) of a chunk that arrived above all others.
     #[inline]
     pub(super) fn sample(&mut self, cost: u32) {
         let cost = f64::from(cost);

@@ -46,7 +46,8 @@ struct Deferred {
 
 #[derive(Debug)]
 struct Mark {
-    /// Number of pieces that the user reads between the previous mark and this mark.
+    /// Number of pieces (messages or parts of messages) that the user reads between the previous mark and
+    /// this mark.
     pieces: usize,
     reset: Reset,
 }
@@ -59,7 +60,7 @@ const MOST_MARKS: usize = 32;
 const FAR: u64 = 1 << 17;
 
 impl Receiver {
-    /// Adds a complete message.
+    /// Delivers a complete message, or keeps it until a deferred reset has been performed.
     #[inline(always)]
     pub(super) fn accept(&mut self, message: Piece) -> Result<(), &'static str> {
         if self.resets.is_some()
@@ -183,7 +184,7 @@ impl Receiver {
         marks.into_iter().flatten().map(|mark| mark.reset).collect()
     }
 
-    /// Records that the user has read the first piece completely.
+    /// Records that the user has read the first readable piece (a message, or a part of one) completely.
     #[inline]
     pub(super) fn note_read(&mut self) {
         if let Some(resets) = &mut self.resets

@@ -96,7 +96,7 @@ struct Parked {
     /// Streams of [`Rank::Evicted`] by the TSN of the last message of their lane.
     evicted: BTreeMap<u64, u16>,
     stalled: VecDeque<u16>,
-    /// An unused lane, kept for the next stream that needs one.
+    /// An unused lane (queue of parked messages), kept for the next stream that needs one.
     spare: Option<Lane>,
 }
 
@@ -122,7 +122,8 @@ pub(super) enum Place {
     Late(u64),
 }
 
-/// One empty lane is kept for reuse, if its capacity is at most this number of messages.
+/// One empty lane (queue of parked messages) is kept for reuse, if its capacity is at most this number of
+/// messages.
 const KEPT: usize = 64;
 
 /// Maximum number of parked messages that a packet releases. Further messages are released as the user reads.
@@ -194,7 +195,8 @@ impl Streams {
         mid.precedes(inbound.next) || (inbound.skips && !inbound.skip.precedes(mid))
     }
 
-    /// Records that partial delivery of the next message has started: the stream waits for its rest.
+    /// Records that partial delivery of the next message has started: the stream waits for the rest of this
+    /// message.
     pub(super) fn begin(&mut self, stream: StreamId) {
         self.inbound.of(stream).begun = true;
     }
@@ -556,7 +558,7 @@ fn shrink(lane: &mut VecDeque<Piece>) {
 
 const USED_TWICE: &str = "the number of a message in its stream is used twice";
 
-/// Index of the first TSN of a lane's last message.
+/// Index of the first TSN of the last message in a lane (queue of parked messages).
 fn last_of(inbound: &Inbound) -> Option<u64> {
     inbound.lane.as_ref()?.back().map(|last| last.message)
 }

@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use wire::{StreamId, Tsn};
 
-/// The tracked messages that are partly sent or not reported yet. The send buffer limits the memory: it holds
-/// each undelivered message, and between two ranges of delivered messages lies an undelivered one.
+/// The tracked messages (with a delivery report) that are partly sent or not reported yet. The send buffer
+/// limits the memory: it holds each undelivered message, and between two ranges of delivered messages lies an
+/// undelivered one.
 #[derive(Debug, Default)]
 pub(super) struct Deliveries {
     /// Messages of several chunks, from the first transmission until all chunks are delivered for good.
@@ -31,7 +32,8 @@ struct Partial {
     ended: bool,
 }
 
-/// Data that the peer did not acknowledge: a tracked or abandoned message, or a chunk of any other message.
+/// Data that the peer did not acknowledge: a message that is tracked (has a delivery report) or abandoned, or
+/// a chunk of any other message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) id: Option<MessageId>,
@@ -43,7 +45,7 @@ pub(crate) struct Failure {
     pub(crate) message: Message,
 }
 
-/// A tracked message of which parts failed.
+/// A tracked message (with a delivery report) of which parts failed.
 struct Parts {
     failure: Failure,
     payloads: Vec<Payload>,
@@ -89,7 +91,8 @@ impl Deliveries {
 }
 
 impl Sender {
-    /// Counts a chunk of a tracked message of several chunks, before its first transmission.
+    /// Counts a chunk of a tracked message (with a delivery report) of several chunks, before its first
+    /// transmission.
     #[cold]
     pub(super) fn note_tracked(&mut self, id: MessageId, stream: StreamId, ending: bool) {
         self.deliveries.get_or_insert_default().sent(id, stream, ending);
@@ -178,7 +181,8 @@ impl Sender {
         }
     }
 
-    /// The failure report of unacknowledged chunk `i`. `id`: its message, if that is tracked.
+    /// The failure report of unacknowledged chunk `i`. `id`: the message of the chunk, if it has a delivery
+    /// report.
     fn failed_chunk(&self, i: u64, id: Option<MessageId>) -> Failure {
         let (data, record) = (self.out.data(i), self.out.message_of(i));
         let message = Message {

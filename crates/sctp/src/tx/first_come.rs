@@ -22,7 +22,7 @@ struct Turn {
     pieces: u32,
 }
 
-/// Number of turns whose memory is kept when no turn is left.
+/// Number of turns for which memory is kept when no data waits.
 const KEPT: usize = 64;
 
 impl FirstCome {

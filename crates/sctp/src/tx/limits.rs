@@ -25,7 +25,7 @@ const MOST_RANGES: usize = 3072;
 /// Maximum number of chunks that are withdrawn at the same time.
 const MOST_WITHDRAWN: u32 = 1024;
 
-/// Maximum number of steps that one packet may spend on withdrawn and lost chunks.
+/// Maximum number of steps (visits of chunks) that one packet may spend on withdrawn and lost chunks.
 const STEPS: u32 = 1024;
 
 /// Number of SACKs that may withdraw chunks, for each packet with data that was sent.

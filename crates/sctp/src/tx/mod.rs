@@ -142,7 +142,7 @@ pub(crate) struct Sender {
     jumped: bool,
     /// Retransmissions of which the peer may report duplicates; present only with time-based loss detection.
     remembered: Option<Box<Remembered>>,
-    /// `None` before the first chunk of a tracked message is sent or acknowledged.
+    /// `None` before the first chunk of a tracked message (with a delivery report) is sent or acknowledged.
     deliveries: Option<Box<Deliveries>>,
     /// `None` before the first message that may be abandoned or has a context (a number that the user gets
     /// back if the message fails).
@@ -354,7 +354,8 @@ impl Sender {
         self.bottlenecks.iter_mut().for_each(|bottlenecks| bottlenecks.forget(p));
     }
 
-    /// Queues a message. Returns its number if the message is tracked. After an error the queue is unchanged.
+    /// Queues a message. Returns its number if it is tracked (has a delivery report). After an error the
+    /// queue is unchanged.
     pub(crate) fn push(
         &mut self,
         now: Instant,

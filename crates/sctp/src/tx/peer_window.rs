@@ -22,7 +22,7 @@ pub(super) struct PeerWindow {
     keeps_room: bool,
     /// True if the peer sends NR-SACKs: it never reneges on the chunks that they report as non-renegable.
     pub(super) nr_sacks: bool,
-    /// Number of times that new data waited because the window was full.
+    /// Number of times that new data waited because the peer's receive window was full.
     pub(super) refusals: u64,
 }
 

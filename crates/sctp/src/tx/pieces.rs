@@ -12,16 +12,16 @@ pub(super) struct Piece {
     /// Number of the message, or of the first message of a run, within its stream. Ordered and unordered
     /// messages are counted separately.
     pub(super) number: u32,
-    /// Identifies a tracked message; default for a run.
+    /// Identifies a message with a delivery report; default for a run (several equal messages).
     pub(super) tag: Tag,
-    /// Identifies the record of the message; default for a run.
+    /// Identifies the message's record of partial reliability; default for a run.
     pub(super) record: RecordId,
     pub(super) beginning: bool,
     pub(super) copies: u32,
 }
 
 impl Piece {
-    /// True if message `next` can be added to this run.
+    /// True if message `next` can be added to this piece, which is or becomes a run of equal messages.
     #[inline(always)]
     pub(super) fn is_followed_by(&self, next: &Message) -> bool {
         let whole = self.beginning && self.record == RecordId::default();
@@ -67,7 +67,7 @@ struct Node {
     next: PieceId,
 }
 
-/// Number of nodes whose memory is kept when no piece is left.
+/// Number of nodes for which memory is kept when no piece is left.
 const KEPT: usize = 64;
 
 impl Pieces {

@@ -31,7 +31,7 @@ pub(super) struct SendQueue {
     /// True if fragments of messages of different streams may alternate (`rfc8260`).
     interleaved: bool,
     streams: u16,
-    /// Number of pieces; in a run, each message counts as one.
+    /// Number of pieces. A run (equal messages in one piece) counts once for each of its messages.
     len: u32,
     /// Number of pieces of abandoned messages: they have no bytes, and each is removed when its turn comes.
     voids: u32,
@@ -185,7 +185,8 @@ impl SendQueue {
     }
 
     /// Appends a message, or a piece of a message, to the queue of its stream. Returns the number of a
-    /// tracked message. Later pieces get the record and the payload protocol identifier of the first piece.
+    /// message with a delivery report. Later pieces of a message get the partial-reliability record and the
+    /// payload protocol identifier of its first piece.
     #[inline(always)] // into `Sender::push`, so that a message that only lengthens a run is not copied
     pub(super) fn give(&mut self, message: Message, record: RecordId) -> Option<MessageId> {
         let waits = self.held.is_some() || !self.unfinished.is_empty();
@@ -244,7 +245,8 @@ impl SendQueue {
         }
     }
 
-    /// Adds a whole message to the run at the end of its stream. Returns false if it differs from the run.
+    /// Adds a whole message to the run of equal messages at the end of its stream. Returns false if it
+    /// differs from them.
     #[inline(always)]
     fn lengthens_run(&mut self, message: &Message) -> bool {
         let outbound = self.outbound.of(message.stream);
@@ -333,7 +335,8 @@ impl SendQueue {
         self.tracked
     }
 
-    /// Continues the numbers of tracked messages after `tracked`, for example after a restart.
+    /// Continues the numbers of tracked messages (with a delivery report) after `tracked`, for example after
+    /// a restart.
     pub(super) fn count_from(&mut self, tracked: u64) {
         self.tracked = tracked;
     }
@@ -478,7 +481,7 @@ impl SendQueue {
         self.pieces.remove(self.head);
     }
 
-    /// Separates the first message of a run from the run, because the message has to be divided.
+    /// Separates the first message from a run of equal messages, because it has to be divided into fragments.
     #[cold]
     fn divide_run(&mut self) {
         let run = &mut self.pieces[self.head];
@@ -502,7 +505,7 @@ impl SendQueue {
         self.held.as_ref().is_some_and(|held| held.holds(stream))
     }
 
-    /// The last piece pushed on a stream; [`PieceId::NONE`] if the piece waits for a reset.
+    /// The last piece pushed on a stream; [`PieceId::NONE`] if the piece waits for a reset of the stream.
     pub(super) fn last_piece(&mut self, stream: StreamId) -> PieceId {
         if self.holds(stream) { PieceId::NONE } else { self.outbound.of(stream).last }
     }
@@ -540,8 +543,9 @@ impl SendQueue {
         refused
     }
 
-    /// Abandons the waiting pieces of a message with a record. Returns the bytes of each piece. `first` is
-    /// its first piece if no part was sent. Otherwise its pieces are the first of the stream.
+    /// Abandons the waiting pieces of a message with a partial-reliability record. Returns the bytes of each
+    /// piece. `first`: the message's first piece if no part was sent. Otherwise its pieces are at the front
+    /// of the stream's queue.
     pub(super) fn abandon(
         &mut self,
         record: RecordId,
@@ -622,7 +626,7 @@ impl SendQueue {
         }
     }
 
-    /// Appends a message without a record.
+    /// Appends a message without a partial-reliability record.
     #[cfg(test)]
     pub(super) fn push(&mut self, message: Message) -> Option<MessageId> {
         self.give(message, RecordId::default())

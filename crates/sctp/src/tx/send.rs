@@ -217,8 +217,8 @@ impl Sender {
         first.or_else(|| order.iter().copied().find(|&p| self.may_send_urgent(p, paths)))
     }
 
-    /// True if the next message is urgent and may be sent although the window of the path is full or its
-    /// pacer delays packets.
+    /// True if the next message is urgent and may be sent although cwnd of the path is full or its pacer
+    /// delays packets.
     #[inline]
     fn may_send_urgent(&self, p: PathId, paths: &Paths) -> bool {
         self.queue.head_is_urgent() && self.has_urgent_room(p, paths)

@@ -9,7 +9,7 @@ use units::{Instant, Span};
 /// The consequence of a T3-rtx expiry for the association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct T3Outcome {
-    /// False for a probe of a closed window while the peer answers (`rfc9260#section-6.1`, rule A).
+    /// False for a probe of a closed receive window while the peer answers (`rfc9260#section-6.1`, rule A).
     pub(crate) counts_as_error: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Tests the cost in steps of a hostile peer's data: limited for each packet, and in proportion to the bytes.
+//! Tests the cost of a hostile peer's data in steps (units of work that `crate::steps` counts): limited for
+//! each packet, and in proportion to the bytes.
 
 use super::*;
 use crate::steps::{self, MOST_OF_64K, MOST_OF_1500};

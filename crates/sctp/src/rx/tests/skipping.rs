@@ -174,7 +174,7 @@ fn a_forward_tsn_that_closes_a_gap_is_answered_at_once_and_others_like_data() {
     assert_eq!(f.report().gaps, []);
 }
 
-// paper 001 §3.3: a SACK carries its number of packets with data
+// paper 001 §3.3: a SACK reports the number of packets with data since the last SACK
 #[test]
 fn packets_with_a_forward_tsn_alone_are_not_counted_for_dac() {
     let mut f = Fixture::started(&with_dac(), 1);

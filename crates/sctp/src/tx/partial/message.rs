@@ -9,8 +9,8 @@ use units::Instant;
 use wire::DataFlags;
 
 impl Sender {
-    /// Abandons the message of a record (`rfc3758#section-3.5`, rule A3). The caller must then advance the
-    /// Advanced.Peer.Ack.Point.
+    /// Abandons the message to which record `id` belongs (`rfc3758#section-3.5`, rule A3). The caller must
+    /// then advance the Advanced.Peer.Ack.Point.
     #[cold]
     pub(super) fn abandon_message(&mut self, now: Instant, id: RecordId, paths: &mut Paths) {
         let Some(partial) = &mut self.partial else { return };

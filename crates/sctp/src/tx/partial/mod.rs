@@ -32,9 +32,9 @@ pub(super) struct Partial {
     records: Records,
     /// Number of records that were ever added.
     serial: u64,
-    /// Number of records with a lifetime.
+    /// Number of records of messages with a lifetime.
     timed: u32,
-    /// Records with a priority. The last entry is abandoned first.
+    /// Records of messages with a priority. The message of the last entry is abandoned first.
     by_priority: BTreeMap<(u32, Reverse<u64>), RecordId>,
     /// Chunks marked as lost whose messages the sender has not yet considered for abandonment.
     lost: Vec<u64>,
@@ -110,7 +110,8 @@ impl Sender {
         partial.add(record)
     }
 
-    /// Completes the record of a queued message. `tracked` is the number of the message if it is tracked.
+    /// Completes the record of a message that was just queued. `tracked`: its number, if it has a delivery
+    /// report.
     pub(super) fn note_queued(&mut self, id: RecordId, stream: StreamId, tracked: Option<MessageId>) {
         let piece = self.queue.last_piece(stream);
         if let Some(record) = self.partial.as_mut().and_then(|partial| partial.records.get_mut(id)) {

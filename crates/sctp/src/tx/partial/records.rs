@@ -18,7 +18,7 @@ pub(super) struct Record {
     pub(super) given_at: Instant,
     /// Position in the order in which the user gave the messages.
     pub(super) serial: u64,
-    /// Identifies the message if it is tracked.
+    /// Identifies the message if it has a delivery report.
     pub(super) tag: Tag,
     /// The first piece in the queue until it is sent; `NONE` if a reset of the stream held the message back.
     pub(super) piece: PieceId,

@@ -55,7 +55,7 @@ impl Paced {
         event: impl FnOnce(&mut dyn CongestionControl, &mut [CongestionWindow]),
     ) {
         let mut told = self.told.lock().unwrap();
-        // An earlier call for this event may have changed windows: `w` contains these changes.
+        // An earlier call for this event may have changed cwnd or ssthresh: `w` contains these changes.
         assert_eq!(w, &told.windows[..], "somebody else wrote a window");
         assert!(before.len() == w.len());
         event(&mut *self.inner, w);
