@@ -122,8 +122,8 @@ fn an_idle_path_is_probed_every_interval_and_rto_give_or_take_half() {
     let times = times(&pair, Side::Client, 1, "HEARTBEAT");
     let gaps: Vec<f64> = times.windows(2).map(|w| w[1].since(w[0]).as_secs_f64()).collect();
     assert!(gaps.len() > 28);
-    // The answer arrives after 20 ms. The next heartbeat is sent 30 s and 0.5 to 1.5 RTO later; the RTO is 1
-    // s.
+    // The answer arrives after 20 ms. The next heartbeat is sent 30 s and 0.5 to 1.5 times the RTO (1 s)
+    // later.
     assert!(gaps.iter().all(|gap| (30.5..=31.53).contains(gap)), "{gaps:?}");
     let spread = gaps.iter().fold(0.0, |most: f64, gap| most.max((gap - gaps[0]).abs()));
     assert!(spread > 0.1, "they are jittered");

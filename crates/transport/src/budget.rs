@@ -19,7 +19,7 @@ impl BufferBudget {
     /// The budget of an endpoint whose user sets none: 256 MiB.
     pub const USUAL: ByteCount = ByteCount::new(256 << 20);
 
-    /// A budget of which nothing is taken.
+    /// A budget of this size, of which no buffer has taken anything yet.
     pub fn new(bytes: ByteCount) -> Self {
         BufferBudget(AtomicU64::new(bytes.get()))
     }

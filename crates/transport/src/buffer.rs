@@ -45,7 +45,7 @@ impl From<ByteCount> for BufferSize {
     }
 }
 
-/// `auto` or the size.
+/// Writes `auto`, or the size of a fixed buffer.
 impl fmt::Display for BufferSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

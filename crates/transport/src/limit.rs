@@ -3,8 +3,8 @@
 use units::{Instant, Span};
 
 crate::named! {
-    /// What keeps a sender from sending more at this moment. Where several paths are limited differently, the
-    /// flow has the first limit of them in this order.
+    /// The reason that keeps a sender from sending more now. If the paths of a flow have different reasons,
+    /// the first of them in this order counts for the flow.
     #[derive(PartialOrd, Ord)]
     "limit" Limit {
         /// The application: everything it gave is sent, and the send buffer has room for more.

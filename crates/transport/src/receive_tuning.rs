@@ -1,4 +1,4 @@
-//! The size of a receive buffer that follows the transfer.
+//! The size of a receive buffer that grows as the transfer needs (size `auto`).
 //!
 //! ```text
 //! size = min(2 (C + H), 8 C + first size)     C: bytes that the user read in a round-trip time
@@ -11,7 +11,7 @@
 //! effect of H: a peer that sends only chunks that must wait gains nothing. The size never falls while data
 //! arrives, since it was advertised to the peer.
 //!
-//! Buffers of all connections of an endpoint grow out of one [`BufferBudget`].
+//! The buffers of all connections of an endpoint take the bytes by which they grow from one [`BufferBudget`].
 
 use crate::budget::{BufferBudget, Share};
 use crate::buffer::BufferSize;
@@ -25,7 +25,7 @@ const LEAST_PERIOD: Span = Span::from_millis(10);
 /// budget to others.
 const REST: Span = Span::from_secs(60);
 
-/// Determines the size of a receive buffer that follows the transfer.
+/// Determines the size of a receive buffer that grows as the transfer needs.
 #[derive(Debug)]
 pub struct ReceiveTuning {
     /// The bytes beyond the first size.
@@ -43,7 +43,8 @@ pub struct ReceiveTuning {
 }
 
 impl ReceiveTuning {
-    /// The tuning of a buffer that grows out of `budget`; `None` if its size is fixed.
+    /// The tuning of a buffer that takes the bytes by which it grows from `budget`; `None` if its size is
+    /// fixed.
     pub fn new(size: BufferSize, budget: &Arc<BufferBudget>) -> Option<Self> {
         let (first, most) = (size.first().get(), size.most().get());
         let share = Share::new(budget);

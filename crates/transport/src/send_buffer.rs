@@ -5,10 +5,10 @@ use crate::buffer::BufferSize;
 use std::sync::Arc;
 use units::ByteCount;
 
-/// The size of a send buffer: fixed, or following the transfer.
+/// The size of a send buffer: fixed, or `auto`.
 ///
-/// A buffer that follows the transfer has room for as many unsent bytes as it holds sent bytes, so that cwnd
-/// and the peer's window may double.
+/// A buffer of size `auto` has room for as many unsent bytes as it holds sent bytes, so that cwnd and the
+/// peer's window may double.
 #[derive(Debug)]
 pub struct SendBuffer {
     size: BufferSize,
@@ -22,7 +22,7 @@ impl SendBuffer {
         SendBuffer { size, share: None }
     }
 
-    /// Lets a buffer that follows the transfer grow out of `budget`.
+    /// Lets a buffer of size `auto` take bytes from `budget` to grow.
     pub fn join(&mut self, budget: &Arc<BufferBudget>) {
         self.share = (self.size == BufferSize::Auto).then(|| Share::new(budget));
     }

@@ -87,7 +87,7 @@ struct Parked {
     /// The highest TSN of the messages that were put into lanes (queues of single streams) since all lanes
     /// were last empty. A message goes into a lane only if its TSN is higher.
     high_water: u64,
-    /// Messages that are not in lanes, by [`key`].
+    /// Parked messages that are not in lanes, by [`key`] (stream and message number).
     late: BTreeMap<u64, Piece>,
     /// Keys of the messages in `late`, by TSN.
     late_by_tsn: BTreeMap<u64, u64>,

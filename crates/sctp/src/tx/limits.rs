@@ -35,7 +35,7 @@ const SACKS_PER_PACKET: u64 = 4;
 /// on top of [`SACKS_PER_PACKET`].
 const FIRST_SACKS: u64 = 1024;
 
-/// Largest number of reneging SACKs that may be left to a peer.
+/// Largest number of further reneging SACKs that a peer may have saved up.
 const MOST_SACKS: u64 = 1 << 17;
 
 /// How much work the SACKs of the peer may still cause.

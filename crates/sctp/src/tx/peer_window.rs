@@ -60,7 +60,7 @@ impl PeerWindow {
         self.extent = self.extent + size - before;
     }
 
-    /// Adds the bytes of a chunk that left flight without an acknowledgement to the free bytes.
+    /// Counts the bytes of a chunk that is no longer in flight, though it was not acknowledged, as free.
     pub(super) fn gone(&mut self, size: ByteCount) {
         self.free += size;
     }

@@ -174,7 +174,7 @@ impl Sender {
                         let due = sent_at + allowed;
                         deadline = Some(deadline.map_or(due, |first| first.min(due)));
                     }
-                    // Chunks leave in TSN order, except copied chunks and reneged ones.
+                    // Chunks are sent in TSN order, except copied chunks and reneged ones.
                     let unordered = self.out[i].is(Mark::Copied) || self.out[i].is(Mark::Credited);
                     if !unordered || passed == most_passed {
                         break;

@@ -143,7 +143,8 @@ impl Sender {
         self.adjust_timers(now, paths, delta);
     }
 
-    /// Step A: removes chunks up to the cumulative TSN from the ring.
+    /// Step A: removes chunks up to the cumulative TSN from the ring of sent chunks. True if the TSN
+    /// advanced.
     fn take_cumulative(&mut self, now: Instant, cum: u64, paths: &mut Paths, delta: &mut SackDelta) -> bool {
         let advanced = self.out.first_index() <= cum;
         while self.out.first_index() <= cum {

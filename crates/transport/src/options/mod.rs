@@ -271,7 +271,7 @@ pub fn wrong_option(options: &mut dyn Options, path: &'static str) -> ConfigErro
 /// Each option has a documentation, a type and a default. If not every value of the type can work, the
 /// declaration describes the valid values in words and as a test, which may read all options. Scenario keys,
 /// their schema, the tables in `docs/` and the types for Python are made from this declaration. So the
-/// documentation of an option must suit all of their readers.
+/// documentation of an option must suit the readers of all of these.
 ///
 /// A struct `in "name"` is a group: its errors name options as `name.option`. `as bytes` makes a whole number
 /// a size.

@@ -81,8 +81,8 @@ fn without_another_sack_the_reordering_timer_finds_the_loss() {
     transmit(&mut rig, 2);
     rig.sack(1, &[(3, 3)], 1);
     let due = deadline(&rig, P1).unwrap();
-    // TSN 2 was sent 102 ms ago, and is late after 101 ms (RTT of TSN 3) + 25 ms (reordering window): in 24
-    // ms.
+    // TSN 2 was sent 102 ms ago. It is late 101 ms (RTT of TSN 3) + 25 ms (reordering window) after that
+    // time: 24 ms from now.
     assert_eq!(due, rig.now + ms(24));
     rig.now = due;
     rig.sender.on_reordering_timeout(due, P1, &mut rig.paths);

@@ -132,7 +132,7 @@ fn a_path_is_used_if_it_is_in_time() {
     needs(90_750 + 1500, |_| {});
 }
 
-/// 29 chunks are in flight on the slow path. With one more packet, these are 43608 bytes, which take
+/// 29 chunks are in flight on the slow path. These and one more packet are 43608 bytes. They take
 /// 43608/145200 s = 300.3 ms, plus 25 ms for the variation. Meanwhile the fast path sends 5 * 43608 + 18150
 /// bytes.
 #[test]
@@ -143,7 +143,7 @@ fn what_is_in_flight_takes_as_long_as_the_path_needs_to_deliver_it() {
     });
 }
 
-/// In the next round trip the fast path delivers twice as much: 2 * 90750 bytes.
+/// In slow start the fast path delivers twice as much in the next round trip: 2 * 90750 bytes.
 #[test]
 fn a_path_in_slow_start_counts_with_what_it_will_deliver() {
     needs(2 * 90_750 + 1500, |rig| rig.paths[P1].window.ssthresh = None);
@@ -266,7 +266,8 @@ fn unknown_paths_are_tried_and_silent_ones_are_not_waited_for() {
     assert!(in_time.admits(&at(&rig, 1 << 20, window), P2), "nobody waits for a silent path");
 }
 
-/// T3-rtx expired on path 1, whose chunk left on another path: only a new packet shows that path 1 works.
+/// T3-rtx expired on path 1, and another path carries its chunk now: only a new packet shows that path 1
+/// works.
 #[test]
 fn a_path_that_timed_out_is_tried_with_one_packet_at_a_time() {
     for (flight, tried) in [(0, true), (CHUNK, false)] {
