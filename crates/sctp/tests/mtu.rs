@@ -389,7 +389,7 @@ fn icmp_without_the_right_tag_changes_nothing() {
     let before = state(&mut pair);
     for what in [TOO_BIG, Icmp::PortUnreachable, Icmp::ProtocolUnreachable, Icmp::Unreachable] {
         assert!(!tell(&mut pair, data, 7, what), "too short");
-        // The INIT has the tag 0, and the peer has answered it.
+        // An ICMP message that quotes the INIT (tag 0) has no effect, since the peer has answered the INIT.
         assert!(!tell(&mut pair, 0, 100, what));
         let (now, sent) = (pair.now, pair.sent[data].clone());
         let bytes = sent.bytes.as_octets().to_vec();

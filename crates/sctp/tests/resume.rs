@@ -132,7 +132,8 @@ fn paths_of_an_association_that_has_not_ended_are_saved_too() {
     assert!(text.contains(&line), "{text}");
 }
 
-/// The client's second address is removed and added again. Returns how many packets the path begins with.
+/// The client's second address is removed and added again. Returns the number of packets with which the path
+/// begins.
 fn removed_and_added(resume: Resume, side: Side) -> usize {
     let mut pair = pair(2, &Config { paths: PathSet::SameSubnet, ..config(resume) });
     let (client, server) = pair.establish();

@@ -46,7 +46,7 @@ struct Book {
     next: BTreeMap<u16, (u32, u32)>,
     /// By stream: incarnation and number of the next message to be read.
     read: BTreeMap<u16, (u32, u32)>,
-    /// By stream: messages sent in each incarnation.
+    /// By stream: number of messages sent in each incarnation.
     sent: BTreeMap<u16, Vec<u32>>,
     /// Number of this side's resets, by the result in the event.
     told: BTreeMap<&'static str, u32>,

@@ -78,7 +78,7 @@ mod tests {
         Cwr { all_paths: false, same_window: false, tsn: Tsn(tsn) }
     }
 
-    // rfc3168#section-6.1.3: a receiver echoes until a CWR reports a smaller window.
+    // rfc3168#section-6.1.3: a receiver sends ECN echoes until a CWR reports a reduced cwnd.
     #[test]
     fn marks_of_a_path_are_counted_until_a_cwr_for_the_latest_of_them() {
         let mut echoes = Echoes::default();

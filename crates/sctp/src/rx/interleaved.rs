@@ -216,7 +216,7 @@ impl Interleaved {
         &mut self.fragments
     }
 
-    /// Ends a packet, and frees some of the dropped fragments.
+    /// Called at the end of a packet: frees some of the dropped fragments.
     #[inline]
     pub(super) fn packet_done(&mut self) {
         self.fragments.sweep();

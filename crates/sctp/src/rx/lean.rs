@@ -42,8 +42,8 @@ const PACKET: u64 = 1400;
 /// Number of SACKs on each path that report the same arrived TSNs.
 const REPORTS: usize = 2;
 
-/// Maximum number of arrivals that the receiver remembers. It reports forgotten ones later, with older
-/// blocks.
+/// Maximum number of arrivals (runs of TSNs) that the receiver remembers. It reports forgotten ones later,
+/// with older blocks.
 const MOST_RECENT: usize = 256;
 
 /// Number of older blocks that each SACK repeats. Successive SACKs repeat one block after the other.
@@ -159,8 +159,8 @@ impl Lean {
         &mut self.paths[path.index()]
     }
 
-    /// The path of the next SACK (`rfc9260#section-6.4`): of the paths with data since the last SACK,
-    /// the one with the highest credit.
+    /// The path of the next SACK (`rfc9260#section-6.4`): of the paths with data since the last SACK, the one
+    /// with the highest credit (bytes that SACKs may still take).
     pub(super) fn path(&self) -> Option<PathId> {
         let ways = self.paths.iter().enumerate().filter(|&(p, _)| self.sources & 1 << p != 0);
         ways.max_by_key(|(_, way)| way.credit).map(|(p, _)| PathId(p as u8))

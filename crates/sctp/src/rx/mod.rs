@@ -113,7 +113,7 @@ pub(crate) struct Receiver {
     tsns: TsnTracker,
     /// Decides when a SACK is sent.
     sacks: SackPolicy,
-    /// Present with NR-SACK only.
+    /// TSNs that NR-SACKs report as non-renegable; `None` without NR-SACK.
     non_renegable: Option<Box<NonRenegable>>,
     /// Present with lean SACKs only: short SACKs, which repeat few blocks and wait for more data.
     lean: Option<Box<Lean>>,
@@ -443,7 +443,7 @@ impl Receiver {
         self.ready.extend(self.reassembly.begin_partial(cumulative));
     }
 
-    /// Ends a packet that contained DATA or FORWARD TSN, and decides whether a SACK is due.
+    /// Called after a packet with DATA or FORWARD TSN: decides whether a SACK is due.
     #[inline]
     pub(crate) fn packet_done(&mut self, now: Instant) {
         let fixed = self.least_sack_len();
@@ -523,7 +523,7 @@ impl Receiver {
         lean.unwrap_or(self.sacks.source())
     }
 
-    /// Length of a SACK without gaps, including its reports of delays and ECN marks.
+    /// Length of a SACK without gaps, including the chunks that report delays and ECN marks.
     #[inline]
     pub(crate) fn least_sack_len(&self) -> usize {
         self.fixed_sack_len() + self.delays.as_ref().map_or(0, |delays| delays.len()) + self.echoes.len()
@@ -570,7 +570,7 @@ impl Receiver {
     }
 
     /// Returns the next message, or at most `max` bytes of it; `None` if no message can be read or `max` is
-    /// 0. Makes a SACK due if the window was closed and is open again (`rfc9260#section-6.2`).
+    /// 0. Makes a SACK due if the receive window was closed and is open again (`rfc9260#section-6.2`).
     #[inline]
     pub(crate) fn read(&mut self, max: usize) -> Option<Received> {
         if self.is_at_mark() {

@@ -55,7 +55,8 @@ pub(super) struct Piece {
     pub(super) unordered: bool,
     /// True if the piece ends its message.
     pub(super) ending: bool,
-    /// Fragments that hold the bytes until the user reads. Meanwhile `payload` is filler of the same length.
+    /// Fragments that hold the bytes until the user reads. Meanwhile `payload` is filler (zeros that are not
+    /// stored) of the same length.
     pub(super) chain: Chain,
     pub(super) payload: Payload,
 }
@@ -366,7 +367,7 @@ impl Reassembly {
         (cost, aborted)
     }
 
-    /// Ends a packet, and frees some of the dropped fragments.
+    /// Called at the end of a packet: frees some of the dropped fragments.
     #[inline]
     pub(super) fn packet_done(&mut self) {
         if let Some(store) = &mut self.store {

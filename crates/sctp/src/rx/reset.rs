@@ -72,7 +72,7 @@ impl Receiver {
         self.streams.accept(message, &mut self.ready)
     }
 
-    /// The deferred reset, if the chunk with this index was sent after it on a stream that it names.
+    /// The deferred reset, if it names this stream and the chunk with this index was sent after the reset.
     fn deferred_before(&mut self, stream: StreamId, index: u64) -> Option<&mut Deferred> {
         let deferred = self.resets.as_mut()?.deferred.as_mut()?;
         (index > deferred.last && deferred.streams.contains(stream)).then_some(deferred)
@@ -152,7 +152,7 @@ impl Receiver {
         resets.deferred = None;
     }
 
-    /// Returns true if the peer sent a chunk before the TSNs were reset.
+    /// Returns true if the peer sent the chunk with this TSN before the TSNs were reset.
     #[inline]
     pub(super) fn is_from_before_reset(&self, tsn: Tsn) -> bool {
         self.resets.as_ref().is_some_and(|resets| resets.base > 0 && resets.precede(tsn, &self.tsns))

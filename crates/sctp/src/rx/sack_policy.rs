@@ -36,7 +36,7 @@ struct Packet {
     /// The packet has DATA that had not arrived before.
     fresh: bool,
     duplicate: bool,
-    /// TSNs were missing before or after the packet.
+    /// TSNs were missing when the packet arrived, or after it was processed.
     gap: bool,
     /// The packet has a DATA chunk.
     data: bool,
@@ -110,8 +110,8 @@ impl SackPolicy {
         self.packet.urgent |= gap;
     }
 
-    /// Ends a packet with DATA or FORWARD TSN. Returns true if the packet had DATA. `fixed` is the length of
-    /// a SACK without blocks, in bytes.
+    /// Called at the end of a packet with DATA or FORWARD TSN. Returns true if the packet had DATA. `fixed`
+    /// is the length of a SACK without blocks, in bytes.
     #[inline]
     pub(super) fn packet_done(&mut self, now: Instant, lean: Option<&Lean>, fixed: usize) -> bool {
         let packet = std::mem::take(&mut self.packet);

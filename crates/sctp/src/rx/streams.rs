@@ -42,7 +42,7 @@ struct Inbound {
     lane: Option<Lane>,
 }
 
-/// The record is small, since each used stream has one.
+/// The record of a stream is small, since each used stream has one.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Inbound>() == 24);
 
@@ -135,7 +135,8 @@ fn key(stream: StreamId, number: Mid) -> u64 {
 }
 
 impl Inbound {
-    /// The unwrapped number of a message. For a stream sequence number, the nearest number to `next`.
+    /// The full number of a message. For a 16-bit stream sequence number: the number nearest to `next` with
+    /// these lower bits.
     #[inline]
     fn unwrap(&self, number: Mid, mids: bool) -> Mid {
         if mids {
@@ -235,7 +236,7 @@ impl Streams {
         }
     }
 
-    /// Ends a packet: the next packet may release the maximum number of messages again.
+    /// Called at the end of a packet: the next packet may release the maximum number of messages again.
     #[inline]
     pub(super) fn packet_done(&mut self) {
         self.released = 0;
@@ -247,7 +248,7 @@ impl Streams {
         self.stalled
     }
 
-    /// Releases messages of a stalled stream.
+    /// Releases further messages of a stream that waited until the user had read others.
     #[cold]
     pub(super) fn resume(&mut self, ready: &mut VecDeque<Piece>) {
         self.released = 0;

@@ -41,7 +41,7 @@ const MOST_SACKS: u64 = 1 << 17;
 /// How much work the SACKs of the peer may still cause.
 #[derive(Debug)]
 pub(super) struct Limits {
-    /// Steps left for this SACK.
+    /// Steps (visits of chunks) that are left for the present SACK.
     pub(super) steps: u32,
     /// Number of chunks that the peer acknowledged earlier and withdrew, and that are not acknowledged again.
     withdrawn: u32,

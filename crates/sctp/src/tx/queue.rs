@@ -752,7 +752,7 @@ mod tests {
             let mut model: VecDeque<(u16, u32, u32, bool)> = VecDeque::new();
             for (stream, length, kind) in steps {
                 if kind < 6 {
-                    // Only two lengths, so that there are runs.
+                    // Only two lengths, so that equal messages follow each other and form runs.
                     let (length, unordered) = (10 + length / 12, kind == 0);
                     let next = &mut next[usize::from(stream)][usize::from(unordered)];
                     let number = std::mem::replace(next, *next + 1);

@@ -39,7 +39,7 @@ impl SendQueue {
         self.held = Some(held).filter(|held| held.holds_any());
     }
 
-    /// Ends the hold of all streams, even if resets are in progress.
+    /// Queues all messages that wait for resets of their streams, even if resets are in progress.
     pub(super) fn release_all(&mut self) {
         if let Some(held) = &mut self.held {
             held.release_all();

@@ -462,8 +462,8 @@ impl Sender {
     /// Returns true if the next packet of a path must request a SACK, which the peer would delay otherwise.
     ///
     /// With several paths, the packet after which no data waits requests one. In slow start every second
-    /// packet does, since cwnd grows with each SACK, unless cwnd exceeds the peer's buffer. With a small
-    /// window every second, third or fourth packet does.
+    /// packet does, since cwnd grows with each SACK, unless cwnd exceeds the peer's buffer. With a small cwnd
+    /// every second, third or fourth packet does.
     #[cold]
     fn needs_sack(&self, path: &Path, several: bool) -> bool {
         if several && self.queue.is_empty() && !self.user.has_more() {

@@ -83,7 +83,7 @@ fn readable_messages_are_never_reneged() {
     assert_eq!(f.rx.stats().reneged, 0);
 }
 
-// rfc9260#section-6.1, rule A: a probe of a closed window is answered with a SACK, but not kept
+// rfc9260#section-6.1, rule A: DATA that probes a closed receive window is answered with a SACK, but not kept
 #[test]
 fn a_probe_of_a_closed_window_is_dropped_until_the_user_reads() {
     let mut f = Fixture::started(&with_buffer(3000), 100);

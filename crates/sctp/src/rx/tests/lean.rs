@@ -125,7 +125,7 @@ fn with_many_gaps_a_sack_is_short_and_tells_of_the_newest_arrivals() {
     }
 }
 
-// SACKs on paths of different delay are reordered.
+// SACKs on paths of different delay overtake each other, so the SACKs of each path must report every arrival.
 #[test]
 fn the_sacks_of_each_path_tell_of_every_arrival() {
     let mut f = started(&config());
@@ -166,8 +166,8 @@ fn split(n: u32, gaps: bool) -> [f64; 2] {
     bytes.map(|bytes| bytes as f64)
 }
 
-// This holds even if SACKs take more than a hundredth of their data: a narrow path then carries its part of
-// them only.
+// SACKs take bytes on each path in proportion to its data, even if they exceed a hundredth of the data: a
+// narrow path carries only its part of the SACKs.
 #[test]
 fn sacks_leave_on_the_paths_in_proportion_to_their_data() {
     for (n, gaps) in [(4, false), (4, true), (20, true)] {
@@ -202,7 +202,7 @@ fn above_1400_gaps_nothing_is_told_of_until_gaps_below_close() {
     }
 }
 
-// A peer retransmits the chunk if the SACKs that reported it were lost.
+// If the SACKs that reported a chunk were lost, the peer retransmits the chunk: its block is reported again.
 #[test]
 fn what_arrives_again_is_told_of_again() {
     let mut f = started(&config());

@@ -168,7 +168,7 @@ fn a_duplicate_of_a_retransmitted_chunk_undoes_the_recovery() {
     assert!(!undone(&rig), "a duplicate that the network made");
     rig.duplicates(first + 3, &[first]);
     assert!(undone(&rig));
-    // The reordering window is 50 ms from now on.
+    // After one needless retransmission the reordering window is 50 ms.
     rig.transmit(P1);
     rig.pass(ms(49));
     rig.transmit(P1);
