@@ -57,7 +57,8 @@ enum Common {
 }
 
 impl Sender {
-    /// Determines the present limits when no further packet may be sent. They count from now on.
+    /// Determines the present limits when no further packet may be sent. The time under them is counted from
+    /// now on.
     #[inline]
     pub(super) fn account(&mut self, paths: &Paths) {
         let window = self.peer.free() + paths.flight();

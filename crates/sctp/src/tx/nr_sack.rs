@@ -1,4 +1,4 @@
-//! NR-SACK processing: as a SACK, but the sender frees the bytes of non-renegable chunks
+//! NR-SACK processing: as for a SACK, but the sender also frees the bytes of non-renegable chunks
 //! (draft-natarajan-tsvwg-sctp-nrsack, section 4).
 
 use super::partial::Cause;

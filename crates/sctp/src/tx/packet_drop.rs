@@ -9,7 +9,7 @@ use wire::Tsn;
 /// Number of bytes of a reported payload that must equal the bytes sent. A shorter payload proves nothing.
 const PROOF: usize = 31;
 
-/// Smallest cwnd, in packets, to which a report of a middlebox may reduce a path.
+/// A report of a middlebox never reduces cwnd below this number of packets.
 const LEAST_PACKETS: u64 = 2;
 
 impl Sender {

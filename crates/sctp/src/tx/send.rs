@@ -605,7 +605,7 @@ pub(super) fn earliest_lost(paths: &Paths, after: Option<u64>) -> Option<(u64, P
     heads.filter(|&(i, ..)| Some(i) > after).min_by_key(|&(i, ..)| i)
 }
 
-/// cwnd, in packets, below which delayed SACKs matter: some packets then request a SACK at once.
+/// cwnd, in packets, below which some packets request a SACK at once, even outside slow start.
 const SMALL_WINDOW: u64 = 48;
 
 /// Least number of user bytes in a fragment that is made only to fill a packet.

@@ -1,4 +1,4 @@
-//! What the user of the association has done so far: gave a message, met a full buffer, closed.
+//! What the user of the association has done: gave a message, gave one to a full send buffer, closed.
 
 #[derive(Debug, Default)]
 pub(super) struct User {

@@ -1,4 +1,4 @@
-//! Tests partial reliability with results calculated by hand; each test plays the network and the peer.
+//! Tests partial reliability with results calculated by hand; each test acts as the network and the peer.
 
 use super::super::tests::{CHUNK, P1, P2, Rig, cmt};
 use crate::config::{BufferSide, Cmt, Config, PathSelection, Reinjection};

@@ -16,8 +16,8 @@ fn loaded(chunks: u16) -> Rig {
     rig
 }
 
-/// Steps that a packet took: `any` may be caused by every packet, `paid` are bounded by earlier
-/// transmissions.
+/// Steps that a packet took. Every packet may cause `any` again; earlier transmissions limit the sum of
+/// `paid`.
 struct Cost {
     any: u64,
     paid: u64,
@@ -229,8 +229,8 @@ fn gap_ack_blocks_in_any_order_and_number_mean_the_tsns_in_them() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// For any reports of chunks on two paths, each packet costs few steps and no chunk is lost from the
-    /// books.
+    /// For any reports of chunks on two paths, each packet costs few steps, and the sender's lists and sums
+    /// of chunks stay right.
     #[test]
     fn every_sack_is_processed_in_bounded_steps(
         chunks in 10u16..6000,

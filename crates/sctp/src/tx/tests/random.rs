@@ -1,4 +1,4 @@
-//! Tests random histories: no chunk is ever lost from the books, and all data arrives.
+//! Tests random histories: the sender's lists and sums of chunks stay right, and all data arrives.
 
 use super::pacing::Paced;
 use super::*;
