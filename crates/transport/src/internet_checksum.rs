@@ -40,8 +40,8 @@ mod tests {
     #[test]
     fn a_datagram_summed_by_hand() {
         // Words of 16 bits in hex. Addresses: 9801 + 331b + 980e + 5e4b = 1c175. With protocol 0011 and
-        // length 000a: 1c190. With the words of the datagram, a08f + 2694 + 000a + 6262: 2eb1f. The carry
-        // folded in: eb21.
+        // length 000a: 1c190. With the words of the datagram, a08f + 2694 + 000a + 6262: 2eb1f. The upper 2
+        // added to the lower 16 bits: eb21.
         let datagram = [0xa0, 0x8f, 0x26, 0x94, 0, 10, 0, 0, 0x62, 0x62];
         assert_eq!(internet_checksum(17, SRC, DST, (&datagram).into()), 0x14de);
         let right = [0xa0, 0x8f, 0x26, 0x94, 0, 10, 0x14, 0xde, 0x62, 0x62];

@@ -7,9 +7,9 @@
 //!
 //! While the buffer limits the sender, the user reads a whole buffer in each round-trip time, so that the
 //! size doubles. Once the network limits the sender, the buffer is twice as large as needed. H includes
-//! chunks that wait for missing chunks, since paths of unequal delay reorder. The second term limits the
-//! effect of H: a peer that sends only chunks that must wait gains nothing. The size never falls while data
-//! arrives, since it was advertised to the peer.
+//! chunks that wait for missing chunks, since chunks on paths of unequal delay overtake each other. The
+//! second term limits the effect of H: a peer that sends only chunks that must wait does not make the buffer
+//! grow. The size never falls while data arrives, since it was advertised to the peer.
 //!
 //! The buffers of all connections of an endpoint take the bytes by which they grow from one [`BufferBudget`].
 

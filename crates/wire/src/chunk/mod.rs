@@ -98,7 +98,7 @@ pub enum Chunk<'a> {
     InitAck(InitAck<'a>),
     /// Acknowledgement of DATA.
     Sack(Sack<'a>),
-    /// Acknowledgement of DATA with non-renegable gap ack blocks.
+    /// Acknowledgement of DATA with non-renegable Gap Ack Blocks.
     NrSack(NrSack<'a>),
     /// Probes a path.
     Heartbeat(Heartbeat<'a>),

@@ -46,7 +46,7 @@ impl<'a> Sack<'a> {
     /// Bytes before the gap blocks.
     pub const FIXED_LEN: usize = 16;
 
-    /// The gap ack blocks in the order of the chunk. They need not be [well
+    /// The Gap Ack Blocks in the order of the chunk. They need not be [well
     /// formed](GapBlock::are_well_formed).
     #[inline]
     pub fn gap_blocks(

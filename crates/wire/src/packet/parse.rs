@@ -176,7 +176,7 @@ mod tests {
         for (body, zeros) in [
             (format!("03 c0 0010 {fixed} 0000 0000"), 0),
             (format!("03 00 0018 {fixed} 0001 0001 00020003 00000004"), 0),
-            (format!("03 00 0014 {fixed} 0001 0001 00020003"), 0), // fewer blocks than it says
+            (format!("03 00 0014 {fixed} 0001 0001 00020003"), 0), // one entry, but two are counted
             (format!("03 00 0011 {fixed} 0000 0000 00 000000"), 0),
             (format!("03 00 000c {fixed}"), 0),
             (format!("03 00 0020 {fixed} 0000 0000"), 0), // longer than the packet
