@@ -1,4 +1,4 @@
-//! Peers that an encryption layer tells apart by channels (numbers of authenticated peers): a packet on the
+//! Peers that an encryption layer distinguishes by channels (numbers of authenticated peers): a packet on the
 //! channel of one peer has no effect on associations of another peer, whatever addresses, ports, tags and
 //! cookies the packet has.
 
@@ -14,18 +14,19 @@ use transport::PacketBuf;
 use units::Span;
 use wire::*;
 
-/// The channel under which the server knows the client.
+/// The channel on which the server gets the packets of the client.
 const P: Channel = Channel(1);
-/// The channel under which the server knows another peer. That peer knows all packets of the client.
+/// The channel on which the server gets the packets of another peer. That peer knows all packets of the
+/// client.
 const M: Channel = Channel(2);
-/// The channel under which the client knows the server.
+/// The channel on which the client gets the packets of the server.
 const S: Channel = Channel(9);
 
 fn config() -> Config {
     Config { packet_drop_reports: true, ..Config::default() }
 }
 
-/// Two endpoints that know each other by these channels.
+/// Two endpoints that use these channels for each other.
 fn guarded() -> Pair {
     let mut pair = Pair::new(1, &config());
     pair.set_channel(Side::Server, P);

@@ -115,7 +115,8 @@ fn an_outage_of_all_paths_costs_at_most_three_times_the_packets_of_the_rfc_defau
                     let copies = if silent { 0 } else { 3 * (found.in_flight + found.room) };
                     let most = 3 * standard.packets + unanswered + 2 * more_room + copies;
                     assert!(found.packets <= most, "{case}");
-                    // A pacer wakes the sender for each packet, and once more if no packet may be sent then.
+                    // With pacing, a timer runs the sender for each packet, and once more if no packet may be
+                    // sent then.
                     assert!(found.wakes <= 30 + 2 * found.packets, "{case}");
                 }
             }

@@ -39,7 +39,7 @@ fn data(pair: &Pair, from: Side, number: usize) -> [usize; 2] {
     })
 }
 
-/// Sends messages that easily fit into cwnd.
+/// Sends 50 short messages, one every 100 ms, so that cwnd is never full.
 fn send_little(pair: &mut Pair, from: Side) {
     for _ in 0..50 {
         pair.send(from, 500);

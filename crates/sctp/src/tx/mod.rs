@@ -116,7 +116,7 @@ pub(crate) struct Sender {
     /// Which paths share a bottleneck; present only with [`Cmt::detect_bottlenecks`].
     bottlenecks: Option<Box<Bottlenecks>>,
     ecn: Marks,
-    /// Lost chunks that the observer of the association was not told of yet; `None` without an observer.
+    /// Lost chunks that were not reported to the observer of the association yet; `None` without an observer.
     losses: Option<Vec<Loss>>,
     /// Rates of removed paths, which new paths take over; present only with [`Config::resume`].
     saved: Option<Saved>,

@@ -390,7 +390,7 @@ impl Sender {
     }
 
     /// Marks paths with room in cwnd as application-limited: missing data, the peer's window or the scheduler
-    /// holds them back, so their rate says nothing about the network.
+    /// holds them back, so their rate does not show what the network can carry.
     fn note_limited_paths(&mut self, paths: &mut Paths) {
         for p in paths.ids() {
             if !self.has_room(p, paths) {

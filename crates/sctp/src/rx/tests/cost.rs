@@ -65,7 +65,7 @@ impl Drop for Attack {
     }
 }
 
-/// Plays an attack with packets of both lengths, with the default buffer and with one of 16 MiB. With 16 MiB,
+/// Runs an attack with packets of both lengths, with the default buffer and with one of 16 MiB. With 16 MiB,
 /// the longest packet of tiny chunks may take a quarter more steps.
 fn play(attack: impl Fn(&mut Attack, u32)) {
     for size in SIZES {

@@ -301,7 +301,7 @@ impl Sender {
         self.partial.as_ref().is_some_and(|partial| !partial.untold.is_empty())
     }
 
-    /// Removes and returns the next abandoned message that the user must be told of.
+    /// Removes and returns the next abandoned message that is not reported to the user yet.
     pub(crate) fn next_abandoned(&mut self) -> Option<Failure> {
         self.partial.as_mut()?.untold.pop_front()
     }
