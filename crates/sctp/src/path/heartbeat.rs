@@ -102,11 +102,12 @@ impl Heartbeat {
     /// Records a repetition of the unanswered heartbeat. Returns false if no answer is awaited: none
     /// was sent, or the answer is late already.
     pub(crate) fn sent_again(&mut self, now: Instant) -> bool {
-        if let Some(probe) = &mut self.probe {
+        let awaited = self.is_awaited();
+        if let Some(probe) = self.probe.as_mut().filter(|_| awaited) {
             probe.repeats = probe.repeats.wrapping_add(1);
             probe.times[usize::from(probe.repeats) % REMEMBERED] = now;
         }
-        self.is_awaited()
+        awaited
     }
 
     /// Requests an event for the next answer.
@@ -171,6 +172,7 @@ mod tests {
         heartbeat.sent(at(1), 7, SECOND);
         assert_eq!(heartbeat.answered(at(2), 8, 0), None);
         assert_eq!(heartbeat.expire(at(2), None), Some(HeartbeatTimer::Unanswered));
+        assert!(!heartbeat.sent_again(at(3)), "the answer is late");
         assert_eq!(
             heartbeat.answered(at(4), 7, 0),
             Some(Answer { after: SECOND * 3, rtt: Some(SECOND * 3) })
