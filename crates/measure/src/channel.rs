@@ -70,8 +70,8 @@ impl Channel {
     }
 }
 
-/// Handles a failed call for a datagram. A full queue and a peer that has left are not errors: returns
-/// whether the flow continues.
+/// Handles a failed call for a datagram. A full queue or a closed port of the
+/// peer is no error: waits a moment, and returns true if the flow continues.
 fn recover(error: &std::io::Error, stop: &Gate) -> Result<bool, String> {
     match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::ConnectionRefused | ErrorKind::Interrupted => {

@@ -71,7 +71,7 @@ impl Direction {
     }
 }
 
-/// Counters of a flow at one side; they only grow.
+/// Counters of a flow at one side.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counters {
     /// Data passed to the transport.
@@ -122,7 +122,7 @@ impl Counters {
     }
 }
 
-/// A received message, for the vector of its flow.
+/// A received message: a row of the vector file of its flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
     /// Time of arrival, in microseconds since 1970.
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(counters.lost().packets, u64::MAX - 5, "numbers from the network do not overflow");
     }
 
-    /// The expected values are the first rows of a vector that NetPerfMeter 1.9.4 wrote.
+    /// The expected values are the first rows of a vector file that NetPerfMeter 1.9.4 wrote.
     #[test]
     fn jitter_is_that_of_netperfmeter() {
         let mut counters = Counters::default();

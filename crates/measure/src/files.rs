@@ -1,4 +1,4 @@
-//! The files of NetPerfMeter: scalars, the vector of a measurement, and those of its flows.
+//! The files of NetPerfMeter: scalars (totals), and vectors (tables with a row for each time or message).
 
 use crate::counters::{Amount, Arrival, Counters, Direction};
 use crate::flow::Flow;
@@ -20,8 +20,8 @@ fn scalar(out: &mut impl Write, object: &str, name: &str, value: impl Display) -
     writeln!(out, "scalar \"netPerfMeter.{object}\" {name:<24} {value}")
 }
 
-/// Writes the scalars of one side (`active` or `passive`). The measurement lasted from the first to the last
-/// snapshot.
+/// Writes the scalars (totals) of one side (`active` or `passive`).
+/// `span` is the time of the first and of the last snapshot.
 ///
 /// # Errors
 /// Errors of the sink.
@@ -79,7 +79,7 @@ fn amounts(
 /// Names of the columns of counters, as [`row`] writes them.
 const COUNTERS: &str = "AbsBytes AbsPackets AbsFrames\tRelBytes RelPackets RelFrames";
 
-/// Place and time of a row: its number, its time, and the start time, both in microseconds since 1970.
+/// Number and time of a row, and the start time of the file; times in microseconds since 1970.
 #[derive(Clone, Copy)]
 struct Place {
     line: u32,
@@ -87,8 +87,8 @@ struct Place {
     start: u64,
 }
 
-/// Writes a row of a vector: its place, the columns `front`, the counters (totals, and increase since the
-/// last row), and the columns `back`.
+/// Writes a row of a vector file: number and times, the columns `front`, the
+/// counters (totals, and increase since the last row), and the columns `back`.
 fn row(
     out: &mut impl Write,
     Place { line, time, start }: Place,
@@ -106,7 +106,8 @@ fn row(
     writeln!(out, "{back}")
 }
 
-/// Writes the vector of a measurement. Each snapshot gives three rows for each flow and three for the sum.
+/// Writes the vector file of a measurement: for each
+/// snapshot, three rows for each flow and three for the sum.
 ///
 /// # Errors
 /// Errors of the sink.
@@ -144,7 +145,7 @@ pub fn total_vector(out: &mut impl Write, flows: &[(u32, String)], snapshots: &[
     Ok(())
 }
 
-/// Writes the vector of a flow: one row for each received message.
+/// Writes the vector file of a flow: one row for each received message.
 ///
 /// # Errors
 /// Errors of the sink.

@@ -7,7 +7,8 @@ use crate::spec::FlowSpec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Number of rows that may still be added to the vectors of a measurement.
+/// Number of rows that may still be added to the vector
+/// files (a row for each received message) of a measurement.
 #[derive(Debug)]
 pub struct Room(AtomicUsize);
 
@@ -35,7 +36,7 @@ pub struct Flow {
     /// Closed when the receiver must stop, too.
     pub over: Gate,
     counters: Mutex<Counters>,
-    /// The received messages; `None` if no vector is wanted.
+    /// The received messages for the flow's vector file; `None` if no such file is written.
     arrivals: Option<(Mutex<Vec<Arrival>>, Arc<Room>)>,
     failure: Mutex<Option<String>>,
 }
@@ -45,7 +46,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Flow {
-    /// Creates a flow. `vector` limits the rows of its vector; `None`: no vector.
+    /// Creates a flow. `vector` limits the rows of the flow's vector file; `None`: no such file is written.
     pub fn new(id: FlowId, spec: FlowSpec, vector: Option<Arc<Room>>) -> Self {
         Flow {
             id,
@@ -88,7 +89,7 @@ impl Flow {
         }
     }
 
-    /// Removes and returns the received messages, up to the allowed number of rows.
+    /// Removes and returns the received messages that were recorded for the vector file.
     pub fn take_arrivals(&self) -> Vec<Arrival> {
         self.arrivals.as_ref().map(|(arrivals, _)| std::mem::take(&mut *lock(arrivals))).unwrap_or_default()
     }

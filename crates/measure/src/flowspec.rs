@@ -119,7 +119,7 @@ fn cmt(value: &str) -> Result<u8, BadFlow> {
 /// Largest number of on/off events in an NPMP message.
 const MOST_EVENTS: usize = 1000;
 
-/// Parses `T1,T2,...[,repeat]`. A time with `+` counts from the event before.
+/// Parses `T1,T2,...[,repeat]`. A time with `+` is relative to the event before it.
 fn events(value: &str) -> Result<(Vec<OnOffEvent>, bool), BadFlow> {
     let mut events = Vec::new();
     let mut repeat = false;

@@ -9,7 +9,7 @@ pub struct Keys {
     pub private: PrivateKey,
     /// The known peers; for the active side, the passive side alone.
     pub peers: Vec<ListedPeer>,
-    /// Whether everyone else who knows the public key of this side may open an association.
+    /// True if peers that are not listed may open associations, too. They need the public key of this side.
     pub accept_any: bool,
 }
 
@@ -19,7 +19,7 @@ impl Keys {
         self.private.public()
     }
 
-    /// The guard of an endpoint.
+    /// Creates the encryption layer (guard) of an endpoint that uses these keys.
     pub(crate) fn guard(&self) -> Result<Noise, NoiseError> {
         let peers = Peers::from(self.peers.clone());
         Noise::new(self.private.clone(), if self.accept_any { peers.or_any() } else { peers })

@@ -1,4 +1,4 @@
-//! Data carried by the paths of an association, and the limits of its sender.
+//! What the paths of an association carried, and what held their sender back.
 
 use io::blocking::Connection;
 use io::{Limit, LimitTimes, PathInfo, PathState};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::net::IpAddr;
 
-/// Seconds for which each limit kept a sender from sending more, in the order of [`Limit::ALL`].
+/// Seconds for which each reason (such as cwnd) kept a sender from sending more; order: [`Limit::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits([f64; Limit::ALL.len()]);
 
@@ -15,31 +15,31 @@ impl Limits {
         Limits(std::array::from_fn(|i| times.of(Limit::ALL[i]).as_secs_f64()))
     }
 
-    /// The seconds of each limit since `before`.
+    /// The seconds of each reason that were added since `before`.
     #[must_use]
     pub fn since(&self, before: &Limits) -> Self {
         Limits(std::array::from_fn(|i| (self.0[i] - before.0[i]).max(0.0)))
     }
 
-    /// The share of each limit in the whole time; empty if no time passed.
+    /// The share of each reason in the whole time; empty if no time passed.
     pub fn shares(&self) -> Vec<(Limit, f64)> {
         let total: f64 = self.0.iter().sum();
         let shares = Limit::ALL.iter().zip(self.0).map(|(&limit, time)| (limit, time / total));
         if total > 0.0 { shares.collect() } else { Vec::new() }
     }
 
-    /// The seconds of each limit that are above 0, as JSON.
+    /// As JSON: the seconds of each reason whose seconds are above 0.
     fn to_json(self) -> Value {
         let all = Limit::ALL.iter().zip(self.0).filter(|(_, time)| *time > 0.0);
         Value::Object(all.map(|(limit, time)| (limit.name().to_owned(), json!(time))).collect::<Map<_, _>>())
     }
 
-    /// Reads the limits that a peer reported.
+    /// Reads the seconds of each reason that a peer reported.
     fn of_json(value: &Value) -> Self {
         Limits(std::array::from_fn(|i| positive(&value[Limit::ALL[i].name()]).unwrap_or_default()))
     }
 
-    /// The limit with the greatest share.
+    /// The reason that held the sender back longest, and its share of the time.
     pub fn main(&self) -> Option<(Limit, f64)> {
         self.shares().into_iter().max_by(|a, b| a.1.total_cmp(&b.1))
     }
@@ -70,14 +70,14 @@ pub struct PathSample {
     pub cwnd: u64,
     /// Path MTU with the IP header, bytes.
     pub mtu: u64,
-    /// Time of each limit of the path.
+    /// How long each reason kept the sender from sending more on this path.
     pub limits: Limits,
 }
 
 /// An association at one time, or its change between two times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Association {
-    /// Time of each limit of the sender.
+    /// How long each reason kept the sender of the association from sending more.
     pub limits: Limits,
     /// Paths of the association.
     pub paths: Vec<PathSample>,
@@ -89,7 +89,7 @@ fn positive(value: &Value) -> Option<f64> {
 }
 
 impl PathSample {
-    /// The path as JSON, with `limits` as the value for its limits.
+    /// The path as JSON; `limits` is the value of the key for what held the sender back.
     pub(crate) fn to_json(&self, limits: Value) -> Value {
         json!({
             "path": self.id,
@@ -223,7 +223,7 @@ impl Association {
     }
 }
 
-/// Reads the limits of the passive side from the scalars of one of its flows; `None` if there are none.
+/// Reads from the scalars of a flow of the passive side what held its sender back; `None` if they lack it.
 pub fn read_limits(scalars: &[(&str, f64)]) -> Option<Limits> {
     let mut limits = Limits::default();
     let mut told = false;

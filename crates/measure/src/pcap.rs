@@ -39,17 +39,18 @@ impl Captured {
     }
 }
 
-/// Size in bytes of the buffer before the file.
+/// Size in bytes of the write buffer of the file.
 const BUFFER: usize = 1 << 18;
 
-/// A capture file that is being written: a tap in the driver, and a handle outside.
+/// A capture file that is being written. The driver of the
+/// sockets has one clone as its tap, the caller another.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     file: PathBuf,
     /// The capture; `None` once the capture has ended.
     capture: Arc<Mutex<Option<DatagramCapture<BufWriter<File>>>>>,
-    /// The beginning of the capture on two clocks. The times of packets count from it, so that they do not
-    /// jump with the time of day.
+    /// The beginning of the capture, on the monotonic clock and as time of day. Packets get the time of
+    /// day at the beginning plus the monotonic time since then, so that a changed clock causes no jump.
     began: Instant,
     epoch: u64,
 }

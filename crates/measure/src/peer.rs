@@ -1,39 +1,39 @@
-//! Readings of the other side's paths, which that side reports while it sends.
+//! States of the other side's paths, which that side reports during a measurement.
 //!
-//! An extension of NetPerfMeter's protocol: the active side requests the readings in START
-//! ([`crate::npmp::Start::paths_every`]). Until the answer to STOP it receives them as files in messages of
-//! type RESULTS; each file is a [`PeerSample`]. Before START is answered, one such file may tell the cookie
-//! of probes instead.
+//! An extension of NetPerfMeter's protocol: in START, the active side requests these reports
+//! ([`crate::npmp::Start::paths_every`]). Until STOP is acknowledged, they arrive as files in messages of
+//! type RESULTS; each file is a [`PeerSample`]. Before START is acknowledged, one such file may instead
+//! contain the cookie that the active side's latency probes must carry.
 
 use crate::npmp::Message;
 use crate::paths::Association;
 use serde_json::{Value, json};
 
-/// Longest reading in bytes.
+/// Longest report in bytes.
 const LONGEST: usize = 1 << 20;
 
 /// The associations of the other side during a measurement or one of its intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PeerPaths {
-    /// Beginning, in seconds since START of the other side.
+    /// Beginning, in seconds since the other side handled START.
     pub from: f64,
-    /// End, in seconds since START of the other side.
+    /// End, in seconds since the other side handled START.
     pub to: f64,
     /// The associations, in the order of those of this side.
     pub associations: Vec<Association>,
 }
 
-/// A reading of all associations of one side.
+/// States of all associations of one side at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PeerSample {
-    /// Time of the reading, in seconds since START of that side.
+    /// Time of the report, in seconds since the reporting side handled START.
     pub at: f64,
-    /// Each association, with the number of its flow of stream 0.
+    /// Each association, with the number of the flow on its stream 0.
     pub associations: Vec<(u32, Association)>,
 }
 
 impl PeerSample {
-    /// The reading as JSON text.
+    /// The report as JSON text.
     pub fn to_text(&self) -> String {
         let one = |(flow, association): &(u32, Association)| {
             let mut value = association.to_json();
@@ -44,7 +44,7 @@ impl PeerSample {
         json!({ "at_s": self.at, "associations": associations }).to_string()
     }
 
-    /// Parses a reading of the other side; `None` if the text is invalid.
+    /// Parses a report of the other side; `None` if the text is invalid.
     fn read(text: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(text).ok()?;
         let one =
@@ -53,7 +53,7 @@ impl PeerSample {
         Some(PeerSample { at: value["at_s"].as_f64()?, associations })
     }
 
-    /// The change since `before`, for the associations with these numbers of flows.
+    /// The change since `before`, of the associations whose stream 0 carries the flows with these numbers.
     pub fn since(&self, before: &PeerSample, flows: &[Option<u32>]) -> PeerPaths {
         let of = |sample: &PeerSample, flow: u32| {
             let found = sample.associations.iter().find(|(other, _)| *other == flow);
@@ -65,7 +65,7 @@ impl PeerSample {
     }
 }
 
-/// The text that tells the cookie of probes to the other side.
+/// The text that tells the other side the cookie for its latency probes.
 pub fn cookie_text(cookie: u64) -> String {
     json!({ "probe_cookie": format!("{cookie:016x}") }).to_string()
 }
@@ -76,7 +76,7 @@ fn read_cookie(text: &[u8]) -> Option<u64> {
     u64::from_str_radix(value["probe_cookie"].as_str()?, 16).ok()
 }
 
-/// Assembles the readings of the other side from messages.
+/// Assembles the reports of the other side from messages.
 #[derive(Debug, Default)]
 pub struct Samples {
     pending: Vec<u8>,
@@ -86,7 +86,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Adds a message if it is a piece of a reading. Invalid readings are ignored.
+    /// Adds a message if it is a piece of a report. Ignores invalid reports.
     pub fn take(&mut self, message: &Message<'_>) {
         let Message::Results { last, piece } = message else { return };
         if self.pending.len() <= LONGEST {
@@ -108,17 +108,17 @@ impl Samples {
         }
     }
 
-    /// The cookie of probes, once the other side told it.
+    /// The cookie for latency probes, once the other side has told it.
     pub fn cookie(&self) -> Option<u64> {
         self.cookie
     }
 
-    /// The latest reading.
+    /// The latest report.
     pub fn latest(&self) -> Option<PeerSample> {
         self.latest.clone()
     }
 
-    /// The change between two readings, or since the first one; `None` if no time passed between them.
+    /// The change between two reports (`before: None`: since the first one); `None` if no time passed.
     pub fn between(
         &self,
         before: Option<&PeerSample>,

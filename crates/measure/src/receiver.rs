@@ -57,7 +57,7 @@ pub fn udp(socket: &UdpSocket, flow: &Flow) {
     }
     let mut buffer = vec![0; LONGEST];
     while !flow.over.is_closed() {
-        // The error is a timeout, or belongs to a datagram that was sent earlier.
+        // The error is a timeout, or an ICMP error for a datagram that was sent earlier.
         let Ok(length) = socket.recv(&mut buffer) else { continue };
         datagram(&buffer[..length], flow);
     }

@@ -25,7 +25,7 @@ pub struct PeerReport {
     pub lost: Option<Amount>,
     /// Jitter at the other side, in milliseconds; `None` if not reported.
     pub jitter: Option<f64>,
-    /// How long each limit held up the sender at the other side; `None` if not reported.
+    /// How long each reason (such as cwnd) held back the other side's sender; `None` if not reported.
     pub limits: Option<Limits>,
 }
 
@@ -50,7 +50,7 @@ pub struct FlowReport {
     pub lost: Amount,
     /// Jitter of the received messages, in milliseconds.
     pub jitter: f64,
-    /// Limits of the sender at this side; `None` for TCP and UDP.
+    /// How long each reason held back the sender of this side; `None` for TCP and UDP.
     pub limits: Option<Limits>,
     /// Counters of the peer; `None` in an interval.
     pub peer: Option<PeerReport>,
@@ -59,7 +59,8 @@ pub struct FlowReport {
 }
 
 impl FlowReport {
-    /// The change of the flow since `before`, with the limits of its association in that time.
+    /// Creates the results since `before`; `association` is the flow's
+    /// association, and its change in that time.
     pub(crate) fn new(
         flow: &Flow,
         before: &Counters,
@@ -132,7 +133,7 @@ impl FlowReport {
     }
 }
 
-/// The share of each limit as JSON.
+/// As JSON: for each reason that held the sender back, the share of the time in which it did.
 fn limits_json(limits: &Limits) -> Value {
     let shares = limits.shares().into_iter().map(|(limit, share)| (limit.name().to_owned(), json!(share)));
     Value::Object(shares.collect::<Map<_, _>>())

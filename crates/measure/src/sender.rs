@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// A late sender catches up at most this time: it sends the missed frames at once, but not older ones.
+/// If the sender is late, it sends at once the frames that it missed within this time, and skips older ones.
 const LATE: Duration = Duration::from_secs(1);
 
-/// Starts the thread that sends on a flow; `None` if the flow sends nothing in this direction. The thread
-/// ends when `flow.stop` closes, or once `limit` bytes were sent. `queue` keeps the queue of the association
-/// short.
+/// Starts the thread that sends on a flow; `None` if the flow sends nothing in this direction. The
+/// thread ends when `flow.stop` closes, or once it has sent `limit` bytes. If `queue` is given, the
+/// thread keeps the send queue of the association short.
 ///
 /// # Errors
 /// A readable text, if the flow cannot send with these options.
@@ -49,7 +49,7 @@ fn pattern(length: usize) -> Vec<u8> {
     (0..length).map(|i| 30 + (i % 98) as u8).collect()
 }
 
-/// Sends the frames of a flow, without delay.
+/// Sends the frames of a flow, each as soon as the transport accepts it.
 struct Sender {
     flow: Arc<Flow>,
     channel: Channel,
@@ -102,7 +102,7 @@ impl Sender {
     }
 }
 
-/// Sends each frame at its time.
+/// Sends each frame at its scheduled time.
 struct Paced {
     sender: Sender,
     schedule: Schedule,

@@ -1,10 +1,10 @@
-//! A sender that keeps the queue of its association short.
+//! Keeps the send queue of an association short.
 
 use crate::channel::Channel;
 use crate::clock::Gate;
 use std::time::{Duration, Instant};
 
-/// Time between two looks at a queue that is long enough.
+/// Interval of checks while the queue is full.
 const LOOK: Duration = Duration::from_millis(1);
 /// Smallest and largest limit of the queue, in messages.
 const LEAST: usize = 4;
@@ -15,7 +15,7 @@ const MOST: usize = 1 << 12;
 /// full send buffer.
 pub struct ShortQueue {
     limit: usize,
-    /// Messages that may be sent before the next look.
+    /// Messages that may be sent before the length of the queue is checked again.
     left: usize,
 }
 
@@ -28,7 +28,7 @@ impl ShortQueue {
     pub fn wait(&mut self, channel: &Channel, stop: &Gate) {
         let Channel::Sctp(connection, _) = channel else { return };
         while self.left == 0 && !stop.is_closed() {
-            // If the association has ended, sending the message tells so.
+            // If the association has ended, the caller notices that when it sends the message.
             let Ok(stats) = connection.stats() else { return };
             if let Some(left) = self.look(stats.unsent_messages) {
                 self.left = left;
@@ -39,8 +39,8 @@ impl ShortQueue {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Adapts the limit to a queue of so many messages. Returns how many more messages may join the queue;
-    /// `None` if it is long enough. A queue that ran dry between two looks was too short.
+    /// Adapts the limit, when `unsent` messages wait. Returns how many more messages may join the queue;
+    /// `None` if none may. If the queue is empty at a check, the limit was too small.
     fn look(&mut self, unsent: usize) -> Option<usize> {
         if unsent == 0 {
             self.limit = (self.limit * 2).min(MOST);

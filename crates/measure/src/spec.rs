@@ -8,7 +8,7 @@ use units::{ByteCount, Probability, Span};
 transport::named! {
     /// The transport of a flow.
     "transport" Transport {
-        /// Our SCTP, in UDP.
+        /// SCTP of our stack, in UDP or directly in IP.
         Sctp = "sctp",
         /// TCP of the operating system.
         Tcp = "tcp",
@@ -56,7 +56,7 @@ pub struct Load {
 pub struct FlowSpec {
     /// The transport.
     pub transport: Transport,
-    /// Number of the flow; `None`: its place in the list.
+    /// Number of the flow; `None`: its index in the list of flows.
     pub id: Option<u32>,
     /// Text for the user.
     pub description: String,
@@ -70,7 +70,7 @@ pub struct FlowSpec {
     pub ordered: f64,
     /// Share of messages that are sent reliably.
     pub reliable: f64,
-    /// When the other messages are abandoned.
+    /// When the messages that are not sent reliably are abandoned.
     pub reliability: Reliability,
     /// Socket buffers of TCP and UDP in bytes: receive and send. `None`: 4 MiB, but TCP keeps the defaults of
     /// the system if both are `None`.
@@ -81,7 +81,7 @@ pub struct FlowSpec {
     pub repeat: bool,
     /// True if Nagle's algorithm is off.
     pub no_delay: bool,
-    /// CMT as NetPerfMeter numbers it.
+    /// Kind of CMT, as in [`AddFlow::cmt`].
     pub cmt: u8,
 }
 
@@ -224,7 +224,7 @@ impl FlowSpec {
 
 /// Flag: the limit of retransmissions is a lifetime in milliseconds.
 const MILLISECONDS: u32 = 1 << 31;
-/// The largest limit of retransmissions, or lifetime.
+/// Largest number of retransmissions, or largest lifetime in milliseconds.
 const LONGEST: u64 = (MILLISECONDS - 2) as u64;
 
 fn probability(share: f64) -> Result<Probability, BadFlow> {

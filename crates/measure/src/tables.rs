@@ -185,7 +185,7 @@ impl Side<'_> {
     }
 }
 
-/// Adds a row with the share of each limit of a sender; none without `limits`.
+/// Adds a row for each reason that held a sender back, with its share of the time; none without `limits`.
 fn limited(
     limits: Option<&Limits>,
     side: impl Fn(&Quantity) -> &'static str,

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// Interval of checks whether the measurement is over.
 const LOOK: Duration = Duration::from_millis(50);
-/// Time limit for a transport to deliver its queued data, after a measurement with a number of bytes.
+/// Longest wait for the delivery of all queued data, after a measurement that ends by a number of bytes.
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// All counters at one time.
@@ -25,7 +25,7 @@ pub(super) struct Reading {
     at: Instant,
     pub(super) snapshot: Snapshot,
     associations: Vec<Association>,
-    /// The latest reading of the passive side.
+    /// The latest state of its paths that the passive side has reported.
     peer: Option<PeerSample>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Course {
     /// Reading at the end of the last interval.
     last: Reading,
     pub(super) intervals: Vec<Interval>,
-    /// The counters at each second, for the vector of the measurement.
+    /// The counters at each second, for the vector file (output file with rows for each second).
     pub(super) snapshots: Vec<Snapshot>,
 }
 
@@ -93,7 +93,7 @@ impl Client {
         course.snapshots.push(end.snapshot.clone());
         self.writer.send(&Message::Stop { measurement: self.measurement })?;
         self.acknowledged(whole, "to stop", ANSWER)?;
-        // The passive side sends its last reading of its paths before it answers.
+        // The passive side reports its paths for the last time before it acknowledges STOP.
         end.peer = self.samples.latest();
         let total = self.since(&course, &course.base, &end);
         if !self.options.interval.is_zero() && end.at > course.last.at + LOOK {
@@ -180,7 +180,7 @@ impl Client {
             for deadline in [end, next, second].into_iter().filter(|deadline| *deadline > now) {
                 until = until.min(deadline);
             }
-            // Only readings of paths are expected, or the end of the connection.
+            // The passive side now sends nothing but reports of its paths, or closes the connection.
             let wait = until.saturating_duration_since(now).max(Duration::from_millis(1));
             match self.reader.next(wait, |message| self.samples.take(&message)) {
                 Ok(_) => {}

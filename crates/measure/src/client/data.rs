@@ -23,7 +23,7 @@ use std::time::Duration;
 const TRIES: usize = 5;
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// Connects from the local address of the peer's family, if one was chosen.
+/// Connects over TCP, from the chosen local address of the peer's family if there is one.
 pub fn connect_tcp(peer: SocketAddr, locals: &[IpAddr], patience: Duration) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::for_address(peer), Type::STREAM, Some(Protocol::TCP))?;
     if let Some(local) = sockets::local_for(locals, peer) {
@@ -161,7 +161,7 @@ impl Client {
 /// Opens an endpoint for one association with the server.
 pub(super) fn bind(options: &ClientOptions, recorder: Option<&Recorder>) -> Result<Endpoint, String> {
     let locals = if options.locals.is_empty() && options.peers.iter().all(IpAddr::is_loopback) {
-        // On the host itself, every address would be one more path to the same host.
+        // If the server is on this host, each further address would only be another path to the same host.
         options.peers[..1].to_vec()
     } else {
         options.locals.clone()

@@ -30,7 +30,7 @@ pub use crate::report::Interval;
 
 /// Time limit for an answer of the passive side.
 const ANSWER: Duration = Duration::from_secs(10);
-/// Largest number of rows in the vectors of all flows at this side, if the user wants vectors.
+/// Largest total number of rows in the vector files (a row for each received message) of this side's flows.
 const ROWS: usize = 1 << 22;
 
 /// A flow and the number of its SCTP association. Flows with the same number are streams of one association.
@@ -94,7 +94,7 @@ pub enum MeasureError {
     /// A flow has an invalid option.
     #[error(transparent)]
     Flow(#[from] BadFlow),
-    /// A key opens one association with a server at a time.
+    /// Keys were given, which allow one association at a time, but the flows need several.
     #[error("a key is in use by one association at a time: measure with streams (--streams) in place of -P")]
     Associations,
     /// The control connection could not be opened.
@@ -170,7 +170,7 @@ pub struct Client {
     flows: Vec<Opened>,
     associations: Vec<Numbered>,
     receivers: Vec<JoinHandle<()>>,
-    /// Readings of the paths of the passive side.
+    /// States of its paths that the passive side has reported.
     samples: Samples,
     /// Probes of latency within the association.
     own_probes: Arc<Table>,
@@ -301,7 +301,7 @@ impl Client {
         }
         self.flows.clear();
         for Numbered { connection, .. } in &self.associations {
-            // Messages that were not delivered until the end are not counted.
+            // Messages that are not delivered by now are not counted, so there is no reason to wait for them.
             connection.abort("the measurement has ended");
         }
         let deadline = Instant::now() + PATIENCE * 10;

@@ -6,7 +6,7 @@ use crate::latency::{Probed, Prober};
 use std::time::Instant;
 
 impl Client {
-    /// Starts to probe, if latency is to be measured. START was at `started`.
+    /// Starts to probe, if latency is to be measured. `started`: when the answer to START arrived.
     pub(super) fn probe(&self, started: Instant) -> Result<Option<Prober>, MeasureError> {
         let Some(plan) = self.options.latency else { return Ok(None) };
         let ([down, up], [association]) = (&self.flows[..], &self.associations[..]) else {

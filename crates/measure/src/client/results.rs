@@ -12,14 +12,13 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Longest file of scalars, and longest vector, that is accepted from the peer, in bytes.
+/// Longest file of scalars, and longest vector file, that is accepted from the peer, in bytes.
 const SCALARS: usize = 16 << 20;
 const VECTOR: usize = 1 << 30;
 /// Longest time between two pieces of a file from the peer.
 const PIECE: Duration = Duration::from_secs(30);
 
-/// Inserts the name of the side before the suffix of a file name, and for the vector of a flow also its
-/// numbers.
+/// Inserts the name of the side before the suffix of a file name and, if a flow is given, the flow's numbers.
 fn name(pattern: &Path, side: &str, flow: Option<FlowId>) -> PathBuf {
     let stem = pattern.file_stem().unwrap_or_default().to_string_lossy();
     let numbers = flow.map(|id| format!("-{:08x}-{:04x}", id.flow, id.stream)).unwrap_or_default();
@@ -107,7 +106,7 @@ impl Client {
         self.remove(course, vectors.as_deref())
     }
 
-    /// Ends the flows, and receives their vectors.
+    /// Ends the flows, and receives their vector files (a row for each received message).
     fn remove(&mut self, course: &Course, vectors: Option<&Path>) -> Result<(), MeasureError> {
         let flows: Vec<_> = self.flows.iter().map(|Opened { flow, .. }| flow.clone()).collect();
         for flow in flows {

@@ -1,4 +1,4 @@
-//! Latency under load: phases with and without load, and probes beside the load and within it.
+//! Latency under load: probes in phases with and without load, outside the loaded association and within it.
 
 mod plan;
 mod probe;

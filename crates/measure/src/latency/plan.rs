@@ -30,14 +30,14 @@ pub struct LatencyPlan {
     pub rate: f64,
 }
 
-/// A phase and its time, from START.
+/// A phase, with its beginning and end as times since the server acknowledged START.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The phase.
     pub phase: Phase,
-    /// Its beginning.
+    /// Beginning of the phase.
     pub from: Duration,
-    /// Its end.
+    /// End of the phase.
     pub to: Duration,
 }
 
@@ -57,8 +57,9 @@ impl LatencyPlan {
         self.windows()[3].to + GAP
     }
 
-    /// The two flows of the association: `down` and `up`. Each sends frames of `size` bytes at `rate` frames
-    /// a second (0: as much as the transport accepts) in its phases.
+    /// Returns the two flows of the association: from the server (`down`), and to the
+    /// server (`up`). Each sends frames of `size` bytes at `rate` frames a second (0:
+    /// as many as the transport accepts), in the phases with load in its direction.
     pub fn flows(&self, rate: f64, size: f64) -> [FlowSpec; 2] {
         let constant = |value| Random { generator: 0, values: [value, 0.0, 0.0, 0.0] };
         let load = Load { rate: constant(rate), size: constant(size) };

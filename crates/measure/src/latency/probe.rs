@@ -3,7 +3,8 @@
 /// Bytes of a probe and of its answer.
 pub const LENGTH: usize = 64;
 
-/// The beginning of each probe. Read as SCTP, it has port 0, which no packet has (`rfc9260#section-3.1`).
+/// The first bytes of each probe. No SCTP packet begins
+/// so: its source port would be 0 (`rfc9260#section-3.1`).
 const MAGIC: [u8; 8] = *b"\0\0\0\0ABLP";
 
 /// A probe or its answer.
@@ -29,7 +30,7 @@ impl Probe {
         bytes
     }
 
-    /// Reads a probe; `None` if the bytes are none.
+    /// Reads a probe; `None` if the bytes are not a probe.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; LENGTH] = bytes.try_into().ok()?;
         let number = |at: usize| bytes[at..at + 8].iter().fold(0, |all, &byte| all << 8 | u64::from(byte));

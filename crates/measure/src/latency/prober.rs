@@ -18,25 +18,25 @@ use std::time::{Duration, Instant};
 /// probes may take (draft-ietf-ippm-responsiveness).
 const WIRE: f64 = (LENGTH + 28) as f64;
 const SHARE: f64 = 0.05;
-/// Time between two new associations, and time limit for each of their answers.
+/// Time between two probes by a new association, and time limit for each answer to such a probe.
 const FOREIGN: Duration = Duration::from_secs(1);
 const PATIENT: Duration = Duration::from_secs(3);
 
-/// Opens the endpoint of a new association.
+/// Function that opens the endpoint of a new association.
 type Bind = Box<dyn Fn() -> Result<Endpoint, String> + Send>;
 
-/// All that a measurement of latency probes.
+/// What a measurement of latency probes, and when.
 pub struct Probed {
     /// The phases.
     pub plan: LatencyPlan,
-    /// Time of START.
+    /// Time at which the server's acknowledgement of START arrived.
     pub started: Instant,
     /// Cookie of the server; `None` if the server does not echo probes.
     pub cookie: Option<u64>,
-    /// The loaded association, and the stream of its probes.
+    /// The association that carries the load, and its stream for probes.
     pub connection: Connection,
     pub stream: u16,
-    /// The probes of this association: its receiver records the answers.
+    /// The probes in this association. The thread that receives its messages records the answers.
     pub own: Arc<Table>,
     /// The flows that load the paths: from the server, and to the server.
     pub flows: [Arc<Flow>; 2],
@@ -44,19 +44,19 @@ pub struct Probed {
     pub foreign: Option<(Bind, Peer)>,
 }
 
-/// State of all threads.
+/// State that all threads share.
 struct Shared {
     plan: LatencyPlan,
     started: Instant,
     flows: [Arc<Flow>; 2],
-    /// Number of threads that share the load that probes may cause.
+    /// Number of threads that send probes. Together, they may use [`SHARE`] of the load.
     sources: usize,
-    /// Bytes of both flows at the beginning and end of each phase so far.
+    /// Bytes that each flow had carried at each beginning and end of a phase so far.
     edges: Mutex<Vec<[u64; 2]>>,
     stop: Gate,
 }
 
-/// The running threads. Dropping it ends them.
+/// The running threads. They end when this value is dropped.
 pub struct Prober {
     shared: Arc<Shared>,
     tables: Vec<(ProbeKind, Arc<Table>)>,
@@ -110,7 +110,7 @@ impl Prober {
         Ok(())
     }
 
-    /// Probes a path with a socket of its own, so that queues take the probes for another flow than the load.
+    /// Probes a path from a separate socket, so that fair queues treat the probes and the load as two flows.
     fn probe_path(&mut self, path: &PathInfo, cookie: u64) -> std::io::Result<()> {
         let table = Arc::new(Table::default());
         let (local, remote) = (path.local.to_string(), path.remote.to_string());
@@ -197,7 +197,7 @@ impl Shared {
         self.plan.windows().into_iter().zip(edges.chunks_exact(2)).map(phase).collect()
     }
 
-    /// The first time from `due` on that is in a phase; `None` after the last phase.
+    /// `due`, or the beginning of the next phase if `due` is in no phase; `None` after the last phase.
     fn next(&self, due: Duration) -> Option<Duration> {
         let window = self.plan.windows().into_iter().find(|window| due < window.to)?;
         Some(due.max(window.from))
@@ -220,7 +220,8 @@ impl Shared {
         (window.phase != Phase::Idle).then(|| bytes as f64 / elapsed.as_secs_f64())
     }
 
-    /// Waits for the next time to probe from `due` on; `None` once there is none.
+    /// Waits until the next time to probe, not before `due`;
+    /// `None` after the last phase or if the prober stops.
     fn wait(&self, due: Duration) -> Option<Duration> {
         let at = self.next(due)?;
         (!self.stop.wait_until(Some(self.started + at))).then_some(at)
@@ -239,8 +240,8 @@ impl Shared {
                 continue;
             }
             let mut buffer = [0; LENGTH + 1];
-            // A timeout of zero would be an error. An error of `recv` is a timeout, or belongs
-            // to an earlier datagram.
+            // `set_read_timeout` rejects zero. `recv` fails if the time
+            // passes, or if an earlier datagram caused an ICMP error.
             let timeout = left.clamp(Duration::from_micros(100), PATIENCE);
             if let Ok(length) = socket.set_read_timeout(Some(timeout)).and_then(|()| socket.recv(&mut buffer))
                 && let Some(Probe { sequence, .. }) = Probe::decode(&buffer[..length])
@@ -309,7 +310,7 @@ mod tests {
 
     #[test]
     fn probes_take_at_most_a_twentieth_of_the_load() {
-        // 92 bytes each: two sources of 20 a second are 3680 bytes a second.
+        // A probe has 92 bytes. Two sources with 20 probes a second send 3680 byte/s: 5 % of 73,600 byte/s.
         assert_eq!(spacing(20.0, 2, None), 0.05);
         assert_eq!(spacing(20.0, 2, Some(73_600.0)), 0.05);
         assert_eq!(spacing(20.0, 2, Some(36_800.0)), 0.1);

@@ -17,7 +17,7 @@ pub struct Probes {
 /// What a probe goes through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeKind {
-    /// A UDP datagram and its echo: the path beside the load.
+    /// A UDP datagram and its echo: on the path of the load, but outside the loaded association.
     Path {
         /// Number of the path in the association.
         path: u8,
@@ -84,13 +84,14 @@ impl Latency {
         self.phases.iter().find(|one| one.phase == phase)
     }
 
-    /// The spread of some probes in a phase.
+    /// Percentiles, jitter and loss of the given probes in a phase.
     pub fn spread(&self, probes: &Probes, phase: Phase) -> Option<Spread> {
         Spread::of(&within(probes, self.phase(phase)?.time))
     }
 
-    /// Added latency of some probes in a phase with load: its 95th percentile minus the median of the idle
-    /// phase, in seconds. Infinite if no probe was answered under load, `None` if none was in the idle phase.
+    /// Added latency of the given probes in a phase with load: the 95th percentile
+    /// in this phase minus the median of the idle phase, in seconds. Infinite if
+    /// no probe was answered under load, `None` if none was in the idle phase.
     pub fn added(&self, probes: &Probes, phase: Phase) -> Option<f64> {
         self.phase(phase).filter(|_| phase != Phase::Idle)?;
         let idle = self.spread(probes, Phase::Idle)?;
@@ -137,7 +138,7 @@ impl Latency {
         self.phase(phase).filter(|_| phase != Phase::Idle).map(|one| intervals(one.time)).unwrap_or_default()
     }
 
-    /// The round-trip times between two times.
+    /// The round-trip times of the probes that were sent between two times, as needed for RPM.
     fn rounds(&self, time: (f64, f64)) -> Rounds {
         let of = |wanted: &ProbeKind| {
             let found = self.probes.iter().find(|probes| probes.kind == *wanted);

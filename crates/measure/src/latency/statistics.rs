@@ -2,7 +2,7 @@
 
 use lab::statistics::quantile;
 
-/// Round-trip times of the probes of a phase, in seconds.
+/// Percentiles (in seconds), jitter and loss of the probes of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
     /// Median.
@@ -61,8 +61,9 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Round trips per minute; `None` if one of the three was not measured. The draft's case of TCP without
-    /// TLS and HTTP: foreign probes and probes of the loaded association weigh the same.
+    /// Round trips per minute; `None` if one of the three kinds was not measured. Computed
+    /// as the draft does for TCP without TLS and HTTP: probes by new associations (foreign
+    /// probes) have the same weight as those of the loaded association.
     pub fn rpm(&self) -> Option<f64> {
         let foreign = f64::midpoint(trimmed_mean(&self.handshake)?, trimmed_mean(&self.message)?);
         Some(f64::midpoint(60.0 / foreign, 60.0 / trimmed_mean(&self.own)?))
@@ -74,14 +75,14 @@ transport::named! {
     "confidence" Confidence {
         /// The phase was too short for four intervals, or one of these lacks a value.
         Low = "low",
-        /// The last four intervals differ.
+        /// The relative standard deviation of the last four intervals is 5 % or more.
         Medium = "medium",
         /// The standard deviation of the last four intervals is below 5 % of their mean.
         High = "high",
     }
 }
 
-/// Number of intervals that count, and largest relative standard deviation of stable intervals.
+/// Number of intervals that decide the confidence, and bound of their relative standard deviation.
 const INTERVALS: usize = 4;
 const STABLE: f64 = 0.05;
 
@@ -99,8 +100,9 @@ impl Confidence {
     }
 }
 
-/// The last intervals, at most four, of a phase between two times in seconds: of 5 s, or of 2 s if the phase
-/// is too short for four of 5 s. The whole phase if it is shorter than one interval.
+/// The last intervals (at most four) of a phase, which lasts from `from` to
+/// `to` seconds. An interval is 5 s long, or 2 s if the phase is shorter
+/// than 20 s. A phase that is shorter than one interval is returned whole.
 pub fn intervals((from, to): (f64, f64)) -> Vec<(f64, f64)> {
     // The times are sums of floating-point numbers, which are not exact.
     const TOLERANCE: f64 = 1e-6;

@@ -12,7 +12,7 @@ pub struct Sent {
     pub rtt: Option<Duration>,
 }
 
-/// The probes of one kind in the order of sending; the number of a probe is its place.
+/// The probes of one kind in the order of sending; the number of a probe is its index.
 #[derive(Debug, Default)]
 pub struct Table(Mutex<Vec<Sent>>);
 
@@ -24,7 +24,7 @@ impl Table {
         all.len() as u64 - 1
     }
 
-    /// Records the answer to a probe. Ignores a second answer, and the answer to no probe.
+    /// Records the answer to a probe. Ignores a second answer, and an answer whose number no probe has.
     pub fn end(&self, sequence: u64) {
         let now = Instant::now();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,11 +1,11 @@
-//! Latency in the tables of a measurement: the window of a scalar is the phase.
+//! Rows about latency in the tables of a measurement. The window of a scalar is the name of the phase.
 
 use super::plan::Phase;
 use super::report::{Latency, ProbeKind, Probes};
 use lab::output::{Scalar, Series};
 use units::{Instant, Span};
 
-/// Name of RPM in tables, and of the flow that has it.
+/// Name of the quantity RPM in tables, and flow name of its rows.
 const RPM: &str = "rpm";
 const PROBE: &str = "probe:all";
 /// Name of the series of round-trip times, in seconds.

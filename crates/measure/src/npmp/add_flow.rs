@@ -84,7 +84,7 @@ pub struct AddFlow {
     pub retransmissions: u32,
     /// Frames per second from the passive to the active side; 0: saturated.
     pub rate: Random,
-    /// Bytes of a frame in that direction; 0: the passive side sends nothing.
+    /// Bytes of a frame from the passive to the active side; 0: the passive side sends nothing.
     pub size: Random,
     /// Receive buffer, bytes.
     pub receive_buffer: u32,

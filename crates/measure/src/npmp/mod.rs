@@ -81,9 +81,9 @@ pub struct Acknowledge {
 pub struct Identify {
     /// The flow.
     pub id: FlowId,
-    /// True if the active side wants the vector of the flow compressed.
+    /// True if the active side wants the flow's vector file (a row for each received message) compressed.
     pub compress_vector: bool,
-    /// True if the active side wants no vector of the flow.
+    /// True if the active side wants no vector file of the flow.
     pub no_vector: bool,
 }
 
@@ -111,16 +111,16 @@ pub struct Data {
 pub struct Start {
     /// Number of the measurement.
     pub measurement: u64,
-    /// True if vectors shall be compressed (bzip2).
+    /// True if vector files shall be compressed (bzip2).
     pub compress_vectors: bool,
     /// True if scalars shall be compressed (bzip2).
     pub compress_scalars: bool,
-    /// True if the active side wants no vectors.
+    /// True if the active side wants no vector files.
     pub no_vectors: bool,
     /// True if the active side wants no scalars.
     pub no_scalars: bool,
-    /// Interval in milliseconds at which the passive side reports its paths. An extension: a flag, and the
-    /// interval in a field that NetPerfMeter does not use. NetPerfMeter's passive side ignores both.
+    /// Interval in milliseconds at which the passive side reports its paths. This extension uses a
+    /// flag and a field that NetPerfMeter ignores.
     pub paths_every: Option<u32>,
     /// True if the active side measures latency: the passive side is to echo its probes, and tells the cookie
     /// of the probes in a RESULTS message before it acknowledges. An extension: a flag that NetPerfMeter

@@ -26,7 +26,7 @@ const WAITING: usize = 64;
 pub struct Echoes(Arc<Mutex<BTreeMap<u64, BTreeSet<IpAddr>>>>);
 
 impl Echoes {
-    /// Echoes the probes with this cookie, and their datagrams to these addresses, from now on.
+    /// Allows echoes of messages with this cookie from anywhere, and of datagrams from these addresses.
     pub fn allow(&self, cookie: u64, addresses: BTreeSet<IpAddr>) {
         lock(&self.0).insert(cookie, addresses);
     }

@@ -14,11 +14,11 @@ pub const CONNECTIONS: usize = 128;
 pub const IDENTIFY: Duration = Duration::from_secs(10);
 /// Time limit of a control connection without messages, before and after a measurement.
 pub const IDLE: Duration = Duration::from_secs(60);
-/// Largest number of rows in the vectors of a measurement, of about 40 bytes each. Later messages are only
-/// counted.
+/// Largest number of rows (about 40 bytes each) in the vector files of a measurement. A vector file has a row
+/// for each received message; messages beyond this number are counted, but get no row.
 pub const ROWS: usize = 1 << 18;
-/// Largest number of counters in the vector of a measurement, one for each flow and second, of about 140
-/// bytes each.
+/// Largest number of counters (about 140 bytes each) for the vector file of a measurement,
+/// which has rows for each flow and second.
 pub const SNAPSHOTS: usize = 1 << 16;
 /// Shortest interval between two reports of paths: more frequent reports would disturb the measurement.
 pub const PATHS: Duration = Duration::from_millis(250);

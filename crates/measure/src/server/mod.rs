@@ -133,7 +133,7 @@ pub enum Notice {
 /// State that all threads share.
 struct Shared {
     registry: Registry,
-    /// The probes that are echoed.
+    /// The cookies of the latency probes that are echoed.
     echoes: Echoes,
     /// The control connections.
     sessions: Sessions,
@@ -148,7 +148,7 @@ struct Shared {
     notify: Box<dyn Fn(Notice) + Send + Sync>,
 }
 
-/// Counts as one in a counter until it is dropped.
+/// Adds one to a counter, and subtracts it when it is dropped.
 struct Counted<'c>(&'c AtomicUsize);
 
 impl<'c> Counted<'c> {
@@ -255,7 +255,8 @@ impl Server {
             threads.push(spawn("metrics", Box::new(move || metrics::serve(&shared, &requests, &endpoint)))?);
         }
         let measured = || self.one && self.shared.measured.load(Ordering::Relaxed) > 0;
-        // The server waits for the control connection, by which the active side fetches its results.
+        // After the measurement, the active side fetches its results: the server
+        // waits until that connection ends.
         while !(cancel.load(Ordering::Relaxed) || measured() && self.shared.sessions.len() == 0) {
             if measured() {
                 thread::sleep(POLL);

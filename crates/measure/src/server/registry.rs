@@ -15,7 +15,8 @@ pub struct Slot {
     pub spec: FlowSpec,
     /// The host that announced the flow.
     pub peer: IpAddr,
-    /// Rows that may still be added to the vectors of the measurement.
+    /// Number of rows that may still be added to the vector files (a row for
+    /// each message) of the measurement.
     room: Arc<Room>,
     found: Mutex<Found>,
 }
@@ -26,7 +27,7 @@ pub enum Found {
     /// The data connection was not found yet.
     #[default]
     No,
-    /// The active side wants a compressed vector, which the server does not support.
+    /// The active side wants a compressed vector file, which the server does not support.
     Refused,
     Yes(Bound),
 }
@@ -36,7 +37,7 @@ pub enum Found {
 pub struct Bound {
     pub flow: Arc<Flow>,
     pub channel: Channel,
-    /// True if the active side wants the vector of the flow.
+    /// True if the active side wants a vector file (with a row for each received message) of the flow.
     pub vector: bool,
 }
 
@@ -91,7 +92,7 @@ impl Registry {
 
     /// Assigns the channel on which IDENTIFY arrived to its flow; the session then informs the active side.
     /// `None` if no such flow of this transport was announced, if another host announced the UDP flow, if the
-    /// flow has a data connection already, or if the active side wants a compressed vector.
+    /// flow has a data connection already, or if the active side wants a compressed vector file.
     ///
     /// Does not wait for a peer, because the threads that receive data call it.
     pub fn bind(&self, identify: &Identify, transport: Transport, channel: Channel) -> Option<Arc<Flow>> {

@@ -212,7 +212,8 @@ impl<'s> Session<'s> {
         Ok(writer.file(|out| out.write_all(cookie_text(cookie).as_bytes()))?)
     }
 
-    /// Echoes the probes of this session to the addresses that the active side has proved by now.
+    /// Allows echoes of this session's latency probes to the active side's
+    /// addresses that are verified by now.
     fn allow_echoes(&self) {
         let Some(cookie) = self.running.as_ref().and_then(|running| running.cookie) else { return };
         let mut addresses = BTreeSet::from([self.peer]);

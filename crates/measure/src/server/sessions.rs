@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Debug, Default)]
 pub struct Sessions(Arc<Mutex<BTreeMap<IpAddr, usize>>>);
 
-/// The place of a control connection. Dropping it frees the place.
+/// Counts one control connection of a host until it is dropped.
 #[derive(Debug)]
 pub struct Place {
     sessions: Sessions,

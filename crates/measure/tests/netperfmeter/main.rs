@@ -66,7 +66,8 @@ fn scalar(file: &Path, object: &str, name: &str) -> f64 {
     line.unwrap_or_else(|| panic!("{begin} in {text}")).trim().parse().expect("a number")
 }
 
-/// The number of rows of a vector, without its head. Checks that each row has one cell more than the head.
+/// The number of rows of a vector file without its first line. Each row must
+/// have one cell more than that line.
 fn rows(file: &Path) -> usize {
     let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let cells = |line: &str| line.split_whitespace().count();
