@@ -11,7 +11,8 @@ use libc::{c_int, sockaddr, socklen_t};
 use records::{Header, Kind, Op, PAIR_BUFFER, number, switches};
 use std::sync::atomic::Ordering;
 
-/// Largest ballast in bytes. It fills less than a quarter of the send buffer if that has more than 1 MiB.
+/// Largest ballast (a record of zeros that only fills the send buffer) in bytes. It fills less than a
+/// quarter of a send buffer of more than 1 MiB.
 const BALLAST: usize = 262_144;
 static ZEROS: [u8; BALLAST] = [0; BALLAST];
 
@@ -48,14 +49,14 @@ pub unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_i
     fd
 }
 
-/// True if the host process is to have the socket: one of SCTP, or of TCP if TCP sockets become SCTP sockets.
+/// True if the process with the SCTP stack is to run the socket: SCTP, or TCP if TCP is to become SCTP.
 fn is_wanted(domain: c_int, kind: c_int, protocol: c_int) -> bool {
     let inet = matches!(domain, libc::AF_INET | libc::AF_INET6);
     let tcp = kind & 0xf == libc::SOCK_STREAM && matches!(protocol, 0 | libc::IPPROTO_TCP);
     protocol == number::SCTP || inet && tcp && host::takes_tcp()
 }
 
-/// Tells the host process domain and style of a new socket, and waits for the answer.
+/// Tells the host process (with the SCTP stack) domain and style of a new socket, and waits for the answer.
 fn greet(fd: c_int, domain: c_int, style: c_int) -> Result<(), c_int> {
     real::set_native(fd, libc::SO_SNDBUF, PAIR_BUFFER as c_int);
     let cookie = real::cookie(fd);
@@ -104,7 +105,8 @@ pub unsafe extern "C-unwind" fn listen(fd: c_int, backlog: c_int) -> c_int {
             let listened = entry.has(switches::LISTENS);
             let done = request(entry, Op::Listen, backlog, &[]);
             if done == 0 && !listened && !entry.has(switches::MANY) {
-                // As in Linux, a listening socket is not writable.
+                // As in Linux, poll never reports a listening socket as writable: a
+                // ballast is in the send buffer.
                 send_ballast(fd);
             }
             done
@@ -124,8 +126,8 @@ pub unsafe extern "C-unwind" fn connect(fd: c_int, address: *const sockaddr, len
     }
 }
 
-/// Sends a ballast, which fills more than a quarter of the send buffer. The socket is then not writable until
-/// the host process takes the ballast. After an error, sets errno and returns false.
+/// Sends a ballast: zeros that fill more than a quarter of the send buffer. The socket is then not writable
+/// until the host process, at the other end, reads them. After an error, sets errno and returns false.
 fn send_ballast(fd: c_int) -> bool {
     let len = usize::try_from(real::get_native(fd, libc::SO_SNDBUF)).unwrap_or(0) / 4 + 4096;
     let mut ballast = Header::new(Kind::Ballast);
@@ -140,7 +142,7 @@ fn send_ballast(fd: c_int) -> bool {
 /// Connects to the addresses, which are packed as for `sctp_connectx`. Returns the
 /// association, or -1 and errno.
 pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8]) -> c_int {
-    // The host process takes the ballast when the association is up or has failed.
+    // The host process reads the ballast when the association is up or has failed.
     if !send_ballast(fd) {
         let already = matches!(errno(), libc::EAGAIN);
         return fail(if already { libc::EALREADY } else { libc::EISCONN });

@@ -1,5 +1,5 @@
-//! Requests to the host process, each on a connection of its own, so that threads and forked
-//! processes share no state.
+//! Requests to the host process (which runs the SCTP stack), each on a connection of its own, so that
+//! threads and forked processes share no state.
 
 use crate::host;
 use crate::real;

@@ -58,7 +58,7 @@ pub unsafe extern "C-unwind" fn closefrom(first: c_int) {
 }
 
 pub unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
-    // A socket that sends no more can still receive what the peer has sent.
+    // Even after SHUT_RDWR, the program can read what the peer has sent: only the sending half is shut down.
     let how = if table::find(fd).is_some() && how == libc::SHUT_RDWR { libc::SHUT_WR } else { how };
     // SAFETY: the call has no conditions.
     unsafe { real::shutdown(fd, how) }

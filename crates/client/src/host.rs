@@ -1,4 +1,4 @@
-//! The address of the host process.
+//! The address of the host process, which runs the SCTP stack.
 
 use libc::{sa_family_t, sockaddr_un, socklen_t};
 use std::sync::OnceLock;

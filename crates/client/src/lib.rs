@@ -1,9 +1,9 @@
-//! SCTP sockets of a program whose stack is in a host process: the socket calls of the C library.
+//! The socket calls of the C library, for SCTP sockets whose stack runs in another process: the host process.
 //!
-//! An SCTP socket is one end of a pair (crate `records`), so that `poll`, `select`, `epoll`, `fork`
-//! and `exec` work as they do for any descriptor; with any other descriptor the calls do what the C
-//! library does. No call allocates or starts a thread. A call that waits holds no lock, except one
-//! that sends a message in pieces.
+//! An SCTP socket of the program is one end of an `AF_UNIX` connection to the host process: a pair (crate
+//! `records`). So `poll`, `select`, `epoll`, `fork` and `exec` work as they do for any descriptor. With
+//! descriptors of other kinds, the calls do what the C library does. No call allocates or starts a thread. A
+//! call that waits holds no lock, except one that sends a message in pieces.
 #![allow(clippy::missing_safety_doc, reason = "the functions are those of the C library")]
 #![allow(missing_docs, reason = "the functions are those of the C library")]
 #![cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]

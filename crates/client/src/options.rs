@@ -11,7 +11,7 @@ use libc::{c_int, c_void, sockaddr, socklen_t};
 use records::{Op, number};
 use std::sync::atomic::Ordering;
 
-/// Options that the pair itself has.
+/// True for options that the kernel's socket of the pair handles, not the host process.
 fn is_native(level: c_int, name: c_int) -> bool {
     level == libc::SOL_SOCKET && matches!(name, libc::SO_RCVTIMEO | libc::SO_SNDTIMEO | libc::SO_PASSCRED)
 }
@@ -81,7 +81,7 @@ pub unsafe extern "C-unwind" fn getsockopt(
     }
 }
 
-/// Peels off the association that `value` names, and writes the descriptor of its new socket behind that.
+/// Peels off the association that `value` names, and writes the new descriptor after it in `value`.
 unsafe fn peel_off(fd: c_int, entry: &Entry, name: c_int, value: *mut c_void, len: *mut socklen_t) -> c_int {
     let wanted = if name == number::SOCKOPT_PEELOFF { 8 } else { 12 };
     // SAFETY: the pointers are the program's.

@@ -1,5 +1,5 @@
-//! `sctp_peeloff`: returns the unread records of the pair to the host process, which divides them
-//! between the two sockets.
+//! `sctp_peeloff`: returns the unread records of the program's socket to the host process (with the SCTP
+//! stack), which divides them between the two sockets.
 
 use crate::connect::begin;
 use crate::control::{ask, exchange};
@@ -10,7 +10,7 @@ use libc::{c_int, iovec};
 use records::{Answer, Header, MAX_DATA, Op, Request};
 use std::sync::atomic::Ordering;
 
-/// Bytes of a record with the request that returns it.
+/// Bytes of the longest record, with the request that returns the record to the host process.
 const ROOM: usize = Request::LEN + Header::LEN + MAX_DATA;
 
 /// Memory of the system for one record; null if there is none.
@@ -75,8 +75,8 @@ pub fn peel_off(fd: c_int, entry: &Entry, association: c_int, flags: c_int) -> c
     new
 }
 
-/// Passes all records of the pair to the host process, the first without the part that the program has read.
-/// Returns false after an error.
+/// Returns all unread records of the socket to the host process, the first one without the part that the
+/// program has read. Returns false after an error.
 fn give_back(fd: c_int, cookie: u64, mut begun: Option<Header>, memory: &Memory) -> bool {
     let request = Request { op: Op::Return, cookie, first: 0, second: 0 }.to_bytes();
     loop {

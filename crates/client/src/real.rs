@@ -45,7 +45,7 @@ pub fn errno() -> c_int {
     unsafe { *libc::__errno_location() }
 }
 
-/// Sets an integer option of a pair, which the kernel may refuse.
+/// Sets an integer option of the kernel's socket, and ignores an error.
 pub fn set_native(fd: c_int, name: c_int, value: c_int) {
     let len = size_of::<c_int>() as socklen_t;
     // SAFETY: the value outlives the call.

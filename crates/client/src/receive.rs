@@ -26,7 +26,7 @@ enum Outcome {
     Error(c_int),
 }
 
-/// Receives from the pair by a system call that never waits and is no cancellation point.
+/// Receives from the program's end of the pair. The system call never waits and is no cancellation point.
 fn native(fd: c_int, list: (*mut iovec, usize), flags: c_int) -> isize {
     let mut message = vectors::message(list);
     let flags = flags | libc::MSG_DONTWAIT;
@@ -34,7 +34,7 @@ fn native(fd: c_int, list: (*mut iovec, usize), flags: c_int) -> isize {
     unsafe { libc::syscall(libc::SYS_recvmsg, fd as c_long, &raw mut message, flags as c_long) as isize }
 }
 
-/// Removes the first record. The place for reading (`SO_PEEK_OFF`) is then the beginning of the next record.
+/// Removes the first record. The peek offset (`SO_PEEK_OFF`) is then the beginning of the next record.
 pub fn consume(fd: c_int) {
     native(fd, (std::ptr::null_mut(), 0), 0);
 }
@@ -47,7 +47,7 @@ fn failed() -> Outcome {
     }
 }
 
-/// Reads from the message at the place for reading (`SO_PEEK_OFF`), without waiting.
+/// Reads, without waiting, the message at the peek offset (`SO_PEEK_OFF`): the program has read up to there.
 fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &Vectors, peek: bool) -> Outcome {
     let Place { begun, announced } = locked.place();
     let shared = begun.is_none() && locked.is_shared();
@@ -85,7 +85,8 @@ fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &Vectors, peek: bool) -> Out
                     remove();
                     return Outcome::Error(header.value.cast_signed());
                 }
-                // The host process alone writes to the pair. A reader ignores its records of other kinds.
+                // A record of any other kind is skipped. Only the process with the SCTP
+                // stack writes to this socket.
                 _ => {
                     remove();
                     return attempt(fd, locked, vectors, peek);
@@ -381,7 +382,8 @@ pub unsafe extern "C-unwind" fn recvmmsg(
                 return if n == 0 { -1 } else { n.cast_signed() };
             }
             (*message).msg_len = received as c_uint;
-            // As Linux, checks the time only between messages. The end of the data is the last message.
+            // As Linux, checks the time only between messages. A receive of 0 bytes
+            // (end of the data) is the last one.
             if received == 0 || until.is_some_and(|until| now() >= until) {
                 return n.cast_signed() + 1;
             }

@@ -71,7 +71,7 @@ unsafe fn transmit(
 fn is_allowed(entry: &Entry, header: &Header, length: usize) -> bool {
     let known = entry.streams.load(Ordering::Relaxed);
     let named = !entry.has(switches::MANY) || header.flags & record_flags::ADDRESS == 0;
-    // An association of a one-to-one socket has no number here.
+    // For a one-to-one socket, `streams` has 0 in place of the number of the association.
     let number = if entry.has(switches::MANY) { u64::from(header.association.cast_unsigned()) } else { 0 };
     let is_known = named && known >> 32 == number && u64::from(header.stream) < known & 0xffff_ffff;
     let first = header.stream == 0 && !(entry.has(switches::MANY) && named);
@@ -184,8 +184,8 @@ pub unsafe extern "C-unwind" fn sendmmsg(
     }
 }
 
-// `sendfile` would put the bytes of a file into the pair without a header. Programs that get this error use
-// read and write instead.
+// `sendfile` would put the bytes of a file into the kernel's socket without the header of a record. Programs
+// that get this error use read and write instead.
 
 pub unsafe extern "C-unwind" fn sendfile(to: c_int, from: c_int, place: *mut off_t, count: usize) -> isize {
     match table::find(to) {

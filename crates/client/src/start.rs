@@ -7,7 +7,7 @@ use crate::table;
 use libc::{c_int, sockaddr_un, socklen_t};
 use records::Op;
 
-/// Number of descriptors that may be inherited sockets.
+/// Only descriptors below this number are checked for inherited sockets.
 const INHERITED: c_int = 256;
 
 /// True if the descriptor is connected to the host process.

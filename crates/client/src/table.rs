@@ -16,7 +16,7 @@ pub struct Entry {
     pub ours: AtomicBool,
     /// `records::switches`.
     pub switches: AtomicU16,
-    /// Cookie of this end of the pair.
+    /// Cookie (`SO_COOKIE`) of the kernel's socket behind the descriptor.
     pub cookie: AtomicU64,
     /// An association (upper half) and its number of streams (lower half); 0: unknown.
     pub streams: AtomicU64,
@@ -29,13 +29,13 @@ pub struct Entry {
     place: UnsafeCell<Place>,
 }
 
-/// What is known of the place for reading (`SO_PEEK_OFF`), which all descriptors of a socket share.
+/// What is at the peek offset (`SO_PEEK_OFF`), to which a socket has been read; all its descriptors share it.
 #[derive(Clone, Copy)]
 pub struct Place {
     /// The message of which a part has been read, and the number of its unread bytes.
     pub begun: Option<(Header, usize)>,
-    /// Length of the message at the place, if the message before announced it; 0: the place is the beginning
-    /// of a record with one message.
+    /// Length of the message at the peek offset, if the message before it announced this length; 0: the
+    /// offset is at the beginning of a record with one message.
     pub announced: usize,
 }
 
@@ -79,7 +79,7 @@ static TABLE: [Entry; SIZE] = [FREE; SIZE];
 /// No entry above this one was ever used.
 static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 
-/// The entry of a descriptor that is ours.
+/// The entry of a descriptor; `None` if the descriptor is no SCTP socket.
 #[inline]
 pub fn find(fd: c_int) -> Option<&'static Entry> {
     let entry = TABLE.get(usize::try_from(fd).ok()?)?;
@@ -132,7 +132,7 @@ pub fn remove_range(first: u32, last: u32) {
     }
 }
 
-/// Sets the switches of a socket at all its descriptors.
+/// Stores the switches (flags of the socket) in the entries of all descriptors of the socket.
 pub fn set_switches(cookie: u64, switches: u16) {
     let of_socket =
         |entry: &&Entry| entry.ours.load(Ordering::Relaxed) && entry.cookie.load(Ordering::Relaxed) == cookie;
@@ -185,8 +185,8 @@ impl Locked<'_> {
         unsafe { *self.entry.place.get() = place };
     }
 
-    /// True if another descriptor may have moved the place for reading, and a record
-    /// may have several messages.
+    /// True if another descriptor may have moved the peek offset, and a record may have several
+    /// messages, as those of one-to-one sockets.
     pub fn is_shared(&self) -> bool {
         let shared = self.entry.shared.load(Ordering::Relaxed)
             || self.entry.forks.load(Ordering::Relaxed) != FORKS.load(Ordering::Relaxed);
