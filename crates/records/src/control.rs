@@ -3,11 +3,11 @@ use crate::array;
 /// "ANBC".
 const MAGIC: u32 = u32::from_le_bytes(*b"ANBC");
 
-/// What a program asks its host process for.
+/// A request of a program to its host process, which runs the SCTP stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Op {
-    /// The switches of the socket, in the answer's value.
+    /// Get the switches of the socket ([`crate::switches`]), as the answer's value.
     Attach = 1,
     /// Bind to the address in the body.
     Bind = 2,
@@ -31,9 +31,9 @@ pub enum Op {
     /// Begin to peel off the association [`Request::first`]. The answer carries the descriptor of its new
     /// socket, and its value has the switches. The host process writes nothing until [`Op::PeelEnd`].
     PeelBegin = 11,
-    /// Return the record in the body, which the program has taken from the pair and not used.
+    /// Return the record in the body, which the program has taken from its socket and not used.
     Return = 12,
-    /// End to peel off, after all records were returned.
+    /// End what [`Op::PeelBegin`] began, after all records were returned.
     PeelEnd = 13,
     /// All sockets, associations and paths as JSON in the answer's body. The cookie is not used.
     Status = 14,
@@ -44,7 +44,7 @@ pub enum Op {
 pub struct Request {
     /// What is requested.
     pub op: Op,
-    /// Cookie of the program's end of the pair (`SO_COOKIE`).
+    /// Cookie (`SO_COOKIE`) of the program's end of the connection that carries the socket's records.
     pub cookie: u64,
     /// First argument.
     pub first: i32,

@@ -13,8 +13,8 @@ pub enum Kind {
     Notification = 2,
     /// An accepted association. The record carries the descriptor of its socket.
     Accepted = 3,
-    /// Fills the pair so that the socket is not writable: while an association is set
-    /// up, or the socket listens.
+    /// Fills the program's send buffer so that the socket is not writable: while an
+    /// association is set up, or the socket listens.
     Ballast = 4,
     /// The association failed: [`Header::value`] is the errno.
     Failure = 5,
@@ -69,13 +69,14 @@ pub struct Header {
     pub ppid: u32,
     /// `sinfo_context`.
     pub context: u32,
-    /// TSN of a received message. In a hello and in an accepted association, this field and the next one are
-    /// the cookie of the program's end.
+    /// TSN of a received message. In a record of kind `Hello` or `Accepted`, this field and the next
+    /// one have the cookie of the program's end.
     pub tsn: u32,
     /// Cumulative TSN of a received message.
     pub cumulative_tsn: u32,
-    /// Value of the PR-SCTP policy; errno of a failure; switches of an accepted association; domain of a
-    /// hello; length of the message after a received one, 0: not known.
+    /// In user data of a program: value of the PR-SCTP policy. In a received message: length of
+    /// the next message, or 0 if not known. In other kinds: errno of a failure; switches of an
+    /// accepted association; domain of a hello.
     pub value: u32,
     /// PR-SCTP policy as in `sinfo_flags`; type of socket in a hello.
     pub policy: u16,

@@ -1,4 +1,4 @@
-//! Records between an SCTP program and its host process.
+//! Records between an SCTP program and its host process, which runs the SCTP stack.
 //!
 //! Each SCTP socket of a program is one end of a *pair*: an `AF_UNIX` connection of type `SOCK_SEQPACKET`. A
 //! record of a pair is a [`Header`] followed by data. A record of the host process may contain several
@@ -28,7 +28,7 @@ pub const MAX_DELIVERED: usize = 65_536;
 /// The size that both ends request for the send buffer of a pair.
 pub const PAIR_BUFFER: usize = 262_144;
 
-/// Switches of a socket, which the library has to know to make control messages.
+/// Flags of a socket that the library in the program must know, for example to make control messages.
 pub mod switches {
     /// `SCTP_EVENTS`, data_io: a received message has `SCTP_SNDRCV`.
     pub const SNDRCV: u16 = 1;

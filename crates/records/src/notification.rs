@@ -138,7 +138,7 @@ pub fn send_failed_event(failed: &Failed<'_>) -> Vec<u8> {
     bytes
 }
 
-/// The fields up to the error, which is 0, because the peer names none.
+/// The fields up to the error. The error is 0, because an unacknowledged message has no reason from the peer.
 fn begin_failed(kind: u16, length: usize, failed: &Failed<'_>) -> Vec<u8> {
     let mut bytes = begin(kind, length + failed.data.len());
     bytes[2..4].copy_from_slice(&u16::from(failed.sent).to_ne_bytes());
@@ -206,7 +206,7 @@ pub fn stream_reset(flags: u16, id: i32, streams: &[u16]) -> Vec<u8> {
     bytes
 }
 
-/// `SCTP_ASSOC_RESET_EVENT`, without the new TSNs.
+/// `SCTP_ASSOC_RESET_EVENT`; the fields of the new TSNs are 0.
 pub fn assoc_reset(flags: u16, id: i32) -> Vec<u8> {
     let mut bytes = begin(kind::ASSOC_RESET, 20);
     bytes[2..4].copy_from_slice(&flags.to_ne_bytes());

@@ -101,7 +101,7 @@ pub mod send {
     pub const PRIO: u16 = 0x30;
     /// A message for all associations of a one-to-many socket.
     pub const ALL: u16 = 0x40;
-    /// All policies, in a question about abandoned messages.
+    /// All policies, when a program asks for the number of abandoned messages.
     pub const ALL_POLICIES: u16 = 0x80;
     pub const EOF: u16 = 0x200;
 }

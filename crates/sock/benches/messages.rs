@@ -20,7 +20,7 @@ const SERVES: &str = "ANABRANCH_BENCH_SERVES";
 /// What is measured: the transport, and the bytes of the receiver's buffer.
 const CASES: [(&str, &str); 4] = [("unix", "1024"), ("udp", "1024"), ("sctp", "1024"), ("sctp", "65536")];
 
-/// Messages a second, and CPU microseconds a message of sender, receiver and host process.
+/// Messages a second, and CPU microseconds a message: of sender, receiver, and the process with the stack.
 type Figures = [f64; 4];
 
 fn serve(path: PathBuf) -> Result<(), Box<dyn Error>> {

@@ -11,7 +11,7 @@ pub struct Association {
     /// Our SCTP port; `id`: the number of the association at the endpoint of this port.
     pub port: u16,
     pub id: AssocId,
-    /// The key of its socket; `None` once the program has closed that socket.
+    /// Key of its socket in the server's map of sockets; `None` once the program has closed that socket.
     pub owner: Option<usize>,
     /// Addresses of the peer. Before the handshake is complete: those that we
     /// connect to, or that its INIT lists.

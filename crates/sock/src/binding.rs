@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, UdpSocket};
 use std::sync::Arc;
 
-/// The dynamic range (`rfc6335#section-6`).
+/// The first port of the dynamic range (`rfc6335#section-6`).
 const FIRST: u16 = 49_152;
 /// Bit of CAP_NET_BIND_SERVICE.
 const BIND_SERVICE: u32 = 10;
@@ -36,8 +36,8 @@ impl Server {
         Ok(())
     }
 
-    /// Checks that a socket may have these addresses at a port: they are ours, and no other socket has one of
-    /// them there.
+    /// Checks that a socket may have these addresses at a port: they are addresses of this host process, and
+    /// no other socket has one of them at this port.
     pub(crate) fn check_bind(&mut self, key: usize, port: u16, named: &[IpAddr]) -> Result<(), Errno> {
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
         if !named.iter().all(|&address| self.is_local(address)) {
@@ -49,14 +49,15 @@ impl Server {
         let (reuse, v6, v6_only) = (socket.settings.reuse, socket.v6, socket.v6_only());
         let taken = |other: &Socket| {
             let shares = reuse && other.settings.reuse && !matches!(other.phase, Phase::Listening { .. });
-            // A socket that was accepted does not keep the port of its listener.
+            // An accepted socket has the port of its listener, but does not keep other
+            // sockets from binding the port.
             let meets = other.v6 == v6 || !(other.v6_only() || v6_only);
             let meets = meets && other.meets(named);
             other.port == Some(port) && other.phase != Phase::Connected && !shares && meets
         };
         let takers = self.sockets.iter().filter(|&(&other, socket)| other != key && taken(socket));
         for taker in takers.map(|(&other, _)| other).collect::<Vec<_>>() {
-            // Its program may just have closed that socket: reading the pair shows this.
+            // Its program may just have closed that socket: reading its records shows this.
             self.pump(taker);
             if self.sockets.contains_key(&taker) {
                 return Err(Errno::EADDRINUSE);
@@ -65,7 +66,7 @@ impl Server {
         Ok(())
     }
 
-    /// Opens a port, or changes an open one: it gets these addresses and the options of a socket.
+    /// Opens a port, or changes an open one, with these addresses and the options of the socket `key`.
     fn open_port(&mut self, port: u16, named: &[IpAddr], key: usize) -> Result<(), Errno> {
         let config = self.sockets.get(&key).map(|socket| Arc::new(socket.config.clone())).unwrap_or_default();
         let addresses = if named.is_empty() { self.host.addresses().to_vec() } else { named.to_vec() };

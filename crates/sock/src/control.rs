@@ -43,7 +43,8 @@ impl Server {
         }
         // No socket has this cookie: its association has ended, and the socket is removed.
         let served = key.ok_or(Errno::ENOTCONN).and_then(|key| {
-            // The program may have written records before the request: this turn also reads them.
+            // The program may have written records before the request: the loop
+            // reads them before it waits again.
             if request.op != Op::Connect {
                 self.again.insert(key);
             }
@@ -153,7 +154,7 @@ impl Server {
         Ok(number)
     }
 
-    /// Removes the ballast of a connect that was refused or has failed.
+    /// Removes the ballast (it fills the program's send buffer) of a connect that was refused or has failed.
     pub(crate) fn drop_ballast(&mut self, key: usize) {
         let Some(socket) = self.sockets.get_mut(&key).filter(|socket| socket.phase != Phase::Connecting)
         else {

@@ -1,4 +1,4 @@
-//! Messages between pairs and associations.
+//! Passes messages between the sockets of programs and associations.
 
 use crate::associations::Association;
 use crate::pair::Incoming;
@@ -12,15 +12,15 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use units::Span;
 use wire::{Ppid, StreamId};
 
-/// Largest number of records of one pair that are read in a turn.
+/// Largest number of records that are read from one program's socket before others are served.
 const TURN: usize = 64;
-/// Bytes of messages that are written at once.
+/// Bytes of received messages that are gathered before they are written to the program.
 const BURST: usize = 32_768;
-/// Time after which an association without socket is aborted.
+/// Time after which an association is aborted whose socket the program has closed.
 const LEFT: Span = Span::from_secs(60);
 
 impl Server {
-    /// Passes the records of a program to the stack while it has room.
+    /// Passes the records that a program wrote to the stack, while the stack has room.
     pub(crate) fn pump(&mut self, key: usize) {
         let mut buffer = self.borrow_buffer();
         self.pump_with(key, &mut buffer);
@@ -50,8 +50,8 @@ impl Server {
                 }
                 return;
             }
-            // A ballast keeps the pair full until the request to connect arrives. That of a
-            // listening socket is never taken.
+            // A ballast (it fills the program's send buffer) is read only after the request to connect, and
+            // the ballast of a listening socket never.
             let waits = !socket.many && matches!(socket.phase, Phase::Idle | Phase::Listening { .. });
             if waits && socket.pair.has_ballast() && !socket.pair.is_closed() {
                 return;
@@ -238,8 +238,8 @@ impl Server {
         }
     }
 
-    /// Passes messages of an association to its socket while the pair has room; `all`: the association has
-    /// ended, so the pair queues also the messages for which it has no room.
+    /// Passes messages of an association to the program's socket while this has room. With `all`, the
+    /// association has ended, and the messages for which there is no room are queued, too.
     pub(crate) fn deliver(&mut self, number: i32, all: bool) {
         let now = self.host.now();
         let Some(association) = self.associations.get_mut(number) else { return };
@@ -284,7 +284,7 @@ impl Server {
         }
     }
 
-    /// Writes what waits for a pair that has room again.
+    /// Writes the waiting records of a socket to the program, which has made room.
     pub(crate) fn on_writable(&mut self, key: usize) {
         let Some(socket) = self.sockets.get_mut(&key) else { return };
         socket.pair.flush();

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use transport::Channel;
 
 impl Server {
-    /// Handles all events and arrivals.
+    /// Handles all events of associations, and all peers that ask for an association.
     pub(crate) fn on_events(&mut self) {
         loop {
             while let Some((port, id, event)) = self.host.poll_event() {

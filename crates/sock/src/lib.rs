@@ -1,7 +1,8 @@
 //! The host process of SCTP sockets: runs the stack for programs on the same host.
 //!
-//! A program reaches its sockets by pairs and requests (crate `records`), usually through the library
-//! `anabranch-preload`. One thread serves all programs of a user: [`Server`] is a loop around [`io::Host`].
+//! Each socket of a program is one end of an `AF_UNIX` connection, a pair; the other end is here. Requests
+//! such as bind come on connections of their own (crate `records`). Usually, the library `anabranch-preload`
+//! is the other end. One thread serves all programs of a user: [`Server`] is a loop around [`io::Host`].
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]

@@ -12,7 +12,7 @@ use sctp::{Message, ResetResult};
 use std::net::IpAddr;
 use wire::StreamId;
 
-/// Number of records that wait for room in a pair from which on notifications are dropped.
+/// If so many records wait until the program reads, further notifications to it are dropped.
 const RECORDS: usize = 1024;
 
 impl Server {

@@ -139,7 +139,7 @@ impl Server {
         Ok(())
     }
 
-    /// `SPP_HB_DEMAND`: a heartbeat to an address now.
+    /// `SPP_HB_DEMAND`: sends a heartbeat to an address now.
     fn heartbeat(&mut self, key: usize, value: &[u8]) -> Result<(), Errno> {
         let number = self.association_of(key, value)?;
         let (address, ..) = address::parse(value.get(4..).ok_or(Errno::EINVAL)?).ok_or(Errno::EINVAL)?;

@@ -1,4 +1,4 @@
-//! One end of an `AF_UNIX` connection of records.
+//! This process's end of a pair: an `AF_UNIX` connection that carries records to and from a program.
 
 use bytes::Bytes;
 use mio::unix::SourceFd;
@@ -18,7 +18,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 // Bytes of a socket's buffers (`SO_MEMINFO`).
 nix::sockopt_impl!(MemoryInfo, GetOnly, libc::SOL_SOCKET, libc::SO_MEMINFO, [u32; 9], GetStruct<[u32; 9]>);
 
-/// A connection.
+/// A connection with a program.
 #[derive(Debug)]
 pub struct Pair {
     fd: OwnedFd,
@@ -33,7 +33,7 @@ pub struct Pair {
     /// The program closed the pair before it had read all records.
     reset: bool,
     /// One record may hold several messages. Then the processes of the program must not
-    /// read the pair at the same time.
+    /// read their end at the same time.
     packs: bool,
     /// The last record that was written also told the length of the next message.
     announced: bool,
@@ -109,8 +109,7 @@ impl Pair {
         self.fd
     }
 
-    /// Answers a request, with a descriptor for the program. A program that does not wait for the answer gets
-    /// none.
+    /// Answers a request, with a descriptor for the program. An answer that cannot be written is dropped.
     pub fn reply(&self, answer: &[u8], descriptor: Option<OwnedFd>) {
         let _ = self.write(&[IoSlice::new(answer)], descriptor.as_ref());
     }
@@ -139,10 +138,10 @@ impl Pair {
         self.returned = Some(0);
     }
 
-    /// Takes back a record that the program has read; it comes before those that wait. False if there are
-    /// too many.
+    /// Takes back a record that the program has read; it comes before those that wait. False if
+    /// the bytes taken back would be too many.
     pub fn put_back(&mut self, header: Header, data: Bytes) -> bool {
-        // As many bytes as may lie in a pair.
+        // As many bytes as a program can have left unread in the connection.
         const MOST: usize = 4 * PAIR_BUFFER;
         let size = |record: &Record| Header::LEN + record.data.len();
         let Some(count) = self.returned.as_mut() else { return false };
@@ -161,7 +160,7 @@ impl Pair {
         self.flush();
     }
 
-    /// True if the next record is a ballast.
+    /// True if the next record is a ballast, which only fills the program's send buffer.
     pub fn has_ballast(&self) -> bool {
         let mut header = [0; Header::LEN];
         let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_PEEK;

@@ -1,7 +1,7 @@
 //! `sctp_peeloff`: an association of a one-to-many socket gets a socket of its own.
 //!
-//! Records of the association may lie in the pair already. Between [`Op::PeelBegin`](records::Op) and
-//! `PeelEnd` the host process writes nothing, and the program returns the records that it finds there.
+//! The program may not have read all records of the association. Between [`Op::PeelBegin`](records::Op) and
+//! `PeelEnd`, the host process writes nothing, and the program returns the unread records.
 
 use crate::server::Server;
 use bytes::Bytes;

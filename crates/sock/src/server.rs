@@ -1,4 +1,4 @@
-//! The loop of the host process.
+//! The loop of the host process, which runs the SCTP stack for programs.
 
 use crate::associations::Associations;
 use crate::pair::{Incoming, Pair};

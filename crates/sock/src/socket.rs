@@ -31,7 +31,7 @@ pub struct Socket {
     pub associations: Vec<i32>,
     /// Messages for which the stack had no room.
     pub waiting: VecDeque<(Header, Bytes)>,
-    /// The association whose message is delivered in part: messages of others wait.
+    /// The association whose message is delivered in part: messages of other associations wait.
     pub partial: Option<i32>,
     /// The association that the program peels off, and the key of its new socket.
     pub peeling: Option<(i32, usize)>,
@@ -46,13 +46,13 @@ pub enum Phase {
     Listening {
         backlog: usize,
     },
-    /// A ballast fills the pair, so that the socket is not writable.
+    /// A ballast record fills the program's send buffer, so that the socket is not writable.
     Connecting,
     Connected,
     Ended,
 }
 
-/// Options that the stack does not know.
+/// Options of a socket that are not options of the stack.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Subscribed notifications (`SCTP_EVENTS`); the first byte is data_io.
@@ -95,7 +95,7 @@ pub struct Defaults {
 }
 
 impl Socket {
-    /// The switches that the library needs.
+    /// The flags of the socket that the library in the program needs.
     pub fn switches(&self) -> u16 {
         let mut all = 0;
         for (on, switch) in [

@@ -1,4 +1,4 @@
-//! The host process over pairs that the test writes itself.
+//! Tests of the host process, with records and requests that the test itself writes.
 #![cfg(target_os = "linux")]
 
 use anabranch_sock::{Server, ServerOptions, Stopper};
@@ -204,7 +204,7 @@ fn two_sockets_have_one_port_at_different_addresses() {
     server.stop();
 }
 
-/// A program may read a record of several messages only if it knows how long the first one is.
+/// The host process puts messages into one record only if the program knows the length of the first one.
 #[test]
 fn messages_that_wait_share_a_record() {
     let server = Running::start("sharing");

@@ -147,7 +147,7 @@ typedef struct {
 #define ANB_HEARTBEAT_ANSWERED 6u /* ip; b: round-trip time in ns */
 #define ANB_PRIMARY_CHANGED 7u /* path, ip: the new primary path */
 #define ANB_MTU_CHANGED 8u     /* path, ip; a: path MTU in bytes, IP header included */
-#define ANB_DELIVERED 9u       /* the peer has tracked messages; a: how many; b: number of the first */
+#define ANB_DELIVERED 9u       /* the peer acknowledged tracked messages; a: how many; b: number of the first */
 #define ANB_SEND_FAILED 10u    /* b: number of the message, UINT64_MAX if it was not tracked; a: its context */
 #define ANB_ADDRESS_ADDED 11u  /* ip: the peer added this address of its own */
 #define ANB_ADDRESS_REMOVED 12u /* ip: the peer removed this address of its own */
@@ -274,7 +274,7 @@ int anb_ep_connect(anb_ep *ep, int64_t now, const anb_peer *peer, uint32_t *asso
 
 /* Queues a message of at least one byte, or a part of one (ANB_MORE), also before ANB_CONNECTED: all of it or
  * nothing. The bytes are copied. -EAGAIN: the send buffer is full, and ANB_WRITABLE will follow; -EMSGSIZE: the
- * message is larger than that; -EINVAL: no such stream or path, no bytes, an unknown flag, or a message on another
+ * message is larger than the buffer; -EINVAL: no such stream or path, no bytes, an unknown flag, or a message on another
  * stream is not complete yet; -EPIPE: the association has ended or is being shut down; -ENOTCONN. */
 int anb_ep_send(anb_ep *ep, int64_t now, uint32_t assoc, const anb_msg *msg, const void *data, size_t len);
 

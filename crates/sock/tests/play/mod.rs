@@ -70,7 +70,7 @@ fn open(style: u16, domain: u32) -> Option<Socket> {
     Header::parse(&answer[..length]).is_some_and(|hello| hello.value == 0).then_some(pair)
 }
 
-/// A request, whose answer must come.
+/// Sends a request, to which an answer must come, and returns the answer's value.
 fn ask(pair: &Socket, op: Op, first: i32, second: i32, body: &[u8]) -> i32 {
     let mut control = dial();
     let request = Request { op, cookie: pair.cookie().expect("a cookie"), first, second };
@@ -129,7 +129,7 @@ pub fn play(input: &[u8]) {
         let pair = &mut pairs[chosen];
         match what {
             1 => drop(pairs.remove(chosen)),
-            // A full pair takes no more.
+            // The write fails if the send buffer is full.
             2 | 3 => drop(pair.write(&record(&mut input))),
             4 => {
                 let (op, first, second) = (any_op(input.byte()), input.word(), input.word());
