@@ -95,7 +95,7 @@ def measure(arguments: Sequence[str], progress: Callable[[str], object] | None) 
     """
 
 def student_t(degrees: int, confidence: float) -> float:
-    """Half width of the interval that contains the fraction ``confidence`` of Student's distribution."""
+    """Half width of the interval that contains the fraction ``confidence`` of Student's t-distribution."""
 
 def latency_grade(added: float) -> str:
     """The grade for the latency ``added`` by a load, in seconds."""
@@ -239,7 +239,7 @@ class Path:
     timeouts: int
     """Expiries of T3-rtx."""
     limited_by: dict[str, float]
-    """Times for which each limit kept the sender from sending more on this path."""
+    """Times for which each reason (such as cwnd) kept the sender from sending more on this path."""
     blocks: float
     """Time for which the sender was limited by head-of-line blocking because of a chunk last sent on this path."""
 
@@ -284,7 +284,7 @@ class Stats:
     resets: int
     """Resets performed, of streams of either direction or of the association."""
     limited_by: dict[str, float]
-    """Times for which each limit kept the sender from sending more, since its first message."""
+    """Times for which each reason (such as cwnd) kept the sender from sending more, since its first message."""
 
 @final
 class EndpointStats:

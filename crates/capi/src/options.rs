@@ -49,7 +49,7 @@ impl Inner {
     }
 }
 
-/// The value of an option, if there is one of this name.
+/// The value of the option with this name; the error for an unknown name if there is none.
 fn known_option(config: &mut Config, name: &str) -> Result<String, Fault> {
     let all = values(config);
     let found = all.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
@@ -69,7 +69,7 @@ pub(crate) fn unknown<'n>(kind: &str, name: &str, names: impl Iterator<Item = &'
     Fault::new(ENOENT, format!("unknown {kind} \"{name}\"; {told}"))
 }
 
-/// The value of an option that can change while an association exists.
+/// The value of an option of an association; an error if this option is fixed while an association exists.
 fn changeable(live: &mut AssocOptions, name: &str) -> Result<String, Fault> {
     let found = values(live).into_iter().find(|(known, _)| known == name);
     let fixed = || Fault::new(EBUSY, format!("{name} cannot change while an association exists"));

@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 use std::fmt;
 use std::net::IpAddr;
 
-/// Time for which each limit kept a sender from sending more; in Python a dictionary of seconds.
+/// Time for which each reason (such as cwnd) kept a sender from sending more; in Python a dict of seconds.
 #[derive(Clone, Copy)]
 pub struct LimitedBy(LimitTimes);
 
@@ -95,7 +95,7 @@ pub struct Path {
     reported_drops: u64,
     /// Expiries of T3-rtx.
     timeouts: u64,
-    /// Times for which each limit kept the sender from sending more on this path.
+    /// Times for which each reason (such as cwnd) kept the sender from sending more on this path.
     limited_by: LimitedBy,
     /// Time for which the sender was limited by head-of-line blocking because of a chunk last sent on this
     /// path.
@@ -206,7 +206,8 @@ counters! {
         reset_requests: u64,
         /// Resets performed, of streams of either direction or of the association.
         resets: u64,
-        /// Times for which each limit kept the sender from sending more, since its first message.
+        /// Times for which each reason (such as cwnd) kept the sender from sending
+        /// more, since its first message.
         limited_by: LimitedBy,
     }
 }

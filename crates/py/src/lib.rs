@@ -92,7 +92,7 @@ mod _core {
         })
     }
 
-    /// Half width of the interval that contains the fraction ``confidence`` of Student's distribution.
+    /// Half width of the interval that contains the fraction ``confidence`` of Student's t-distribution.
     #[pyfunction]
     fn student_t(degrees: u32, confidence: f64) -> f64 {
         lab::statistics::student_t(degrees, confidence)

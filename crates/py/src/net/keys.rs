@@ -18,7 +18,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The guard and the public key of this end; `None` without a key.
+    /// Creates the encryption layer (guard) from the keys, with the public key of
+    /// this end; `None` without a key.
     pub fn guard(self) -> PyResult<Option<(Noise, PublicKey)>> {
         let Keys { key, peers, accept_any, psk } = self;
         let Some(key) = key else {

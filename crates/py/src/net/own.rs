@@ -2,8 +2,9 @@
 
 use std::ops::{Deref, DerefMut};
 
-/// Handles of a driver. A forked child has a copy of them but no driver thread, and locks that the thread
-/// held at the fork stay locked there. So the child leaks its copy instead of dropping it.
+/// Handles of a driver (the thread that serves the sockets). A forked child has a copy of the
+/// handles but no driver thread, and locks that the thread held at the fork stay locked there. So
+/// the child leaks its copy instead of dropping it.
 pub struct Own<T> {
     /// `None` only during the drop.
     inner: Option<T>,
