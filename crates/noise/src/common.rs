@@ -1,4 +1,4 @@
-//! What all peers of a guard share.
+//! State that all peers of a guard (the encryption layer of an endpoint) share.
 
 use crate::keys::{PrivateKey, PublicKey, Secret, fill_random};
 use crate::stats::Stats;

@@ -1,4 +1,4 @@
-//! Changes of the peers while a guard runs.
+//! Changes of the allowed peers while a guard (the encryption layer of an endpoint) runs.
 
 use crate::keys::{KeyError, PrivateKey, PublicKey, Secret};
 use std::sync::atomic::{AtomicBool, Ordering};

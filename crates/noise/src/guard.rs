@@ -1,4 +1,4 @@
-//! The guard: finds the peer of each packet, and decides whom to answer.
+//! The guard, a layer of encryption below SCTP: finds the peer of each packet, and decides whom to answer.
 
 use crate::common::{Common, back};
 use crate::control::{Change, Control};
@@ -25,7 +25,8 @@ use units::Instant;
 
 /// Largest number of peers that are not listed.
 const MOST_OTHERS: usize = 4096;
-/// Largest number of peers with the same index whose packets are compared with a quote in an ICMP message.
+/// An ICMP message quotes a packet by the index of its session. If several peers have the
+/// index, at most so many of them are checked.
 const NAMESAKES: usize = 8;
 
 /// Encrypts and authenticates all datagrams between this end and its peers.
@@ -120,7 +121,7 @@ impl Noise {
         self.peers.values_mut().next().expect("one peer")
     }
 
-    /// Number of sessions and attempts that datagrams may name.
+    /// Number of sessions and handshakes, each of which datagrams name by its index.
     #[cfg(test)]
     pub(crate) fn indices(&self) -> usize {
         self.common.indices.len()
@@ -226,7 +227,7 @@ impl Noise {
         }
     }
 
-    /// Calls a function on a peer, and then updates the tables of peers.
+    /// Calls a function on a peer, and then updates the guard's tables with the peer's indices and timer.
     fn with<R>(&mut self, number: u32, act: impl FnOnce(&mut Peer, &mut Common) -> R) -> Option<R> {
         let peer = self.peers.get_mut(&number)?;
         let before = peer.marks();
@@ -310,7 +311,7 @@ impl Noise {
         Ok(())
     }
 
-    /// Asks for the initiation again, with a cookie and with this suite.
+    /// Asks the initiator to repeat its initiation with a cookie, and with this suite.
     fn send_cookie(&mut self, now: Instant, datagram: &Datagram<'_>, initiation: &Initiation<'_>, suite: u8) {
         let cookie = self.jar.cookie(now, datagram.src, datagram.udp_port);
         let mut reply = wire::cookie(suite, initiation.sender, &cookie);
@@ -322,7 +323,7 @@ impl Noise {
     /// Handles a datagram. Returns the number of the peer if it was authentic, with the packet in `out`.
     fn handle(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> Option<u32> {
         let from = datagram.src;
-        // `head` is the whole datagram, because all bytes from a socket are stored.
+        // `head` is the whole datagram: only packets of simulations have zeros that are not stored in it.
         match wire::parse(datagram.bytes.head)? {
             Parsed::Data { receiver, counter, ciphertext } => {
                 let number = *self.common.indices.get(&receiver)?;

@@ -85,7 +85,7 @@ fn prologue(suite: Suite) -> [u8; PROLOGUE.len() + 1] {
     prologue
 }
 
-/// Reads a message whose payload names this version; flags are ignored.
+/// Reads a message; `None` if its payload names another version. Flags are ignored.
 fn read(state: &mut HandshakeState, message: &[u8]) -> Option<()> {
     let mut payload = [0; PAYLOAD.len()];
     let length = state.read_message(message, &mut payload).ok()?;
@@ -101,9 +101,9 @@ mod tests {
     /// Bob's private key of `rfc7748#section-6.1`.
     const BOB_PRIVATE: &str = "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb";
 
-    /// Test vectors computed by another implementation: message 1, message 2, the two keys, and
-    /// `hello` sealed by each end with the counter of lane 2, count 5. Each text is the end of a
-    /// value; an empty one is not known.
+    /// Test vectors computed by another implementation: message 1, message 2, the two keys, and `hello`
+    /// sealed by each end with the counter of packet 5 on lane 2 (a pair of addresses). Each text is the end
+    /// of a value, in hexadecimal digits; an empty text matches any value.
     #[test]
     fn handshakes_are_those_of_another_implementation() {
         let aes = [

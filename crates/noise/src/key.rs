@@ -88,8 +88,8 @@ mod tests {
         }
     }
 
-    /// Test vectors computed by another implementation: `hello` with the key 00 to 1f and
-    /// the counter of lane 2, count 5.
+    /// Test vectors computed by another implementation: `hello` with the key 00 to 1f and the counter of
+    /// packet 5 on lane 2, which is the highest byte of the counter.
     #[test]
     fn ciphertexts_are_those_of_another_implementation() {
         let counter = (2 << 56) | 5;

@@ -12,9 +12,9 @@ const ALL: Rate = Rate { interval: Span::from_micros(15_625), burst: Span::from_
 const SPARE: Rate = Rate { burst: Span::from_secs(1), ..ALL };
 /// Handshakes with one IPv4 address or one /64 of IPv6 after [`SPARE`] is used up: 8 in ten seconds.
 const ONE: Rate = Rate { interval: Span::from_millis(1250), burst: Span::from_secs(10) };
-/// Interval in which an address and port of an open session may have one handshake apart from these limits.
+/// In each such interval, an address and port of an open session may have one handshake beyond these limits.
 const KNOWN: Span = Span::from_secs(5);
-/// Time for which the address of an authentic packet is known.
+/// Time since its latest authentic packet, for which an address and port count as those of an open session.
 const MEMORY: Span = Span::from_secs(60);
 /// Number of token buckets for addresses. Addresses with the same hash share a bucket.
 const BUCKETS: usize = 1024;

@@ -16,8 +16,8 @@ use std::sync::atomic::Ordering;
 use transport::{Datagram, Octets, Transmit};
 use units::{Instant, Span};
 
-/// Time for which a replaced session still receives, from its replacement or its latest packet on. Two
-/// sessions may have replaced each other in the reverse order at the peer.
+/// Time for which a replaced session still receives, from its replacement or its latest packet on. The peer
+/// may still use it: if two sessions begin at once, the ends may replace them in different orders.
 pub(crate) const KEPT: Span = Span::from_secs(10);
 /// Time for which a packet waits for a session that replaces another one; after
 /// that its content is out of date.
@@ -33,9 +33,9 @@ const ROUTES: usize = 8;
 const FIRST: Span = Span::from_millis(250);
 /// Longest time between two repetitions.
 const LONGEST: Span = Span::from_secs(5);
-/// Time since the latest request for a session after which this end stops repeating the handshake.
+/// Time without a packet that needs a session, after which this end stops repeating the handshake.
 const WANTED: Span = Span::from_secs(30);
-/// Number of cookies for which one initiation is repeated: one for each route.
+/// Largest number of cookies for which one initiation is repeated: one for each route.
 const COOKIES: u8 = 8;
 /// Time after which a peer that is not listed may be forgotten if it has not used its first session.
 const UNUSED: Span = Span::from_secs(10);
@@ -102,7 +102,7 @@ pub(crate) struct Attempt {
 struct Pace {
     /// Time of the first initiation.
     since: Instant,
-    /// Time of the last request for a session.
+    /// Time of the last packet that needed a session.
     wanted: Instant,
     /// Time until the next repetition.
     wait: Span,
@@ -118,7 +118,7 @@ pub(crate) struct Marks {
     pub(crate) remote: Option<u32>,
     /// Time of the next call of [`Peer::on_timer`].
     pub(crate) deadline: Option<Instant>,
-    /// True if packets wait that a session could carry now.
+    /// True if packets wait and there is a session that can carry them.
     pub(crate) is_ready: bool,
 }
 
@@ -340,7 +340,7 @@ impl Peer {
         self.current.as_ref().is_some_and(|session| session.remote == remote && session.is_recent(counter))
     }
 
-    /// True if the running handshake is the one of this index.
+    /// True if the handshake that this end began has this index.
     pub(crate) fn attempts(&self, index: u32) -> bool {
         self.attempt.as_ref().is_some_and(|attempt| attempt.index == index)
     }

@@ -7,7 +7,7 @@ use chacha20poly1305::aead::{AeadInPlace, KeyInit};
 
 pub(crate) enum Cipher {
     ChaCha20Poly1305(ChaCha20Poly1305),
-    /// In a box, since it is thirty times as large as the other one.
+    /// In a box, since it is thirty times as large as the state of ChaCha20-Poly1305.
     Aes256Gcm(Box<Aes256Gcm>),
 }
 

@@ -43,8 +43,8 @@ impl Suite {
         }
     }
 
-    /// What a packet of this length adds to these sums: 1, or 2^28 / 2^23 = 32 for a
-    /// packet of more than 2048 bytes.
+    /// What a packet of this length adds to the sums that [`Self::worn`] and [`Self::end`] bound: 1, or 2^28
+    /// / 2^23 = 32 for a packet of more than 2048 bytes.
     pub(crate) fn weight(length: usize) -> u64 {
         if length <= 2048 { 1 } else { 32 }
     }

@@ -38,8 +38,8 @@ fn an_end_that_restarted_is_found_again_within_a_second_of_steady_packets() {
 #[test]
 fn an_end_that_restarted_is_found_again_within_ten_seconds_of_rare_packets() {
     let mut world = restarted();
-    // The second packet begins the five seconds. The first one after them asks for new keys, and the next one
-    // uses these.
+    // The five seconds of silence begin with the second packet. The first packet after them begins a
+    // handshake, and the next one uses the new keys.
     let took = time_to_open(&mut world, Span::from_secs(2));
     assert!(took <= Span::from_secs(10), "{took:?}");
     world.assert_works();
