@@ -261,7 +261,7 @@ impl Door {
     }
 }
 
-/// The inner ends of all doors.
+/// The emulation's ends of all doors (the queues from and to real hosts).
 struct Inside {
     ends: Vec<End>,
     from: Receiver<(usize, DoorPacket)>,

@@ -1,7 +1,7 @@
 //! Measures what many peers cost a server. Run it by `make bench-peers`, as root.
 //!
-//! Two servers, one after the other: an endpoint with a guard that keeps all connections, and a tunnel. Each
-//! is a process of its own, whose memory, threads and CPU time are read from /proc.
+//! Two servers, one after the other: an endpoint with encryption that keeps all connections, and a tunnel.
+//! Each is a process of its own, whose memory, threads and CPU time are read from /proc.
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 

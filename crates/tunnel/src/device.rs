@@ -9,9 +9,9 @@ use tun_rs::{DeviceBuilder, GROTable, IDEAL_BATCH_SIZE, SyncDevice, VIRTIO_NET_H
 pub(crate) const LONGEST: usize = 65_535;
 /// Length of the longest read of a TUN device.
 pub(crate) const LONGEST_READ: usize = VIRTIO_NET_HDR_LEN + LONGEST;
-/// Largest number of packets of one read. The kernel passes 64 KiB of a flow as one packet to be
-/// segmented (TSO, USO). A packet of more segments, of less than 128 bytes each, is lost; only
-/// single segments of such a flow pass.
+/// Largest number of packets of one read. The kernel passes 64 KiB of a flow as one packet, which the
+/// reader segments (TSO, USO). If its segments are shorter than 128 bytes, there may be more of them than
+/// this number. Then the whole packet is lost.
 pub(crate) const SEGMENTS: usize = 512;
 
 /// Creates the device with its addresses and MTU, and brings it up. An existing device keeps its addresses

@@ -23,7 +23,7 @@ const TARGET: Span = Span::from_millis(10);
 const INTERVAL: Span = Span::from_millis(100);
 /// Lifetime of a packet in the queues and in the association; after that the packet is dropped.
 pub(crate) const LIFETIME: Span = Span::from_millis(500);
-/// Largest queue in bytes from which CoDel drops no packet.
+/// CoDel drops no packet if fewer bytes than these wait behind it.
 const LEAST: usize = 1514;
 
 /// Counters of the queue.

@@ -72,7 +72,8 @@ struct Line {
     /// Urgent packets, which do not wait for those in the queue.
     urgent: VecDeque<(Instant, Vec<u8>)>,
     allowance: Allowance,
-    /// The allowance for the flows that the configuration chooses, so that other packets do not use it up.
+    /// A separate allowance for the flows that the configuration chooses: other
+    /// urgent packets do not use it up.
     chosen: Allowance,
     /// The association that carries the packets.
     current: Option<Connection>,
@@ -229,7 +230,7 @@ impl Link {
             }
             line = self.urgent_ready.wait(line).unwrap_or_else(PoisonError::into_inner);
         }
-        // The wake-up may have been meant for the thread of the current association.
+        // The call may have woken this thread in place of that of the current association: it must wake, too.
         self.urgent_ready.notify_one();
         None
     }

@@ -37,7 +37,7 @@ struct World {
     flying: BTreeMap<(Instant, u64), Flying>,
     /// Datagrams so far.
     number: u64,
-    /// Bytes on the uplinks in both directions, and how many of them belong to handshakes.
+    /// For each uplink: bytes in both directions, and how many of them belong to handshakes.
     bytes: [[usize; 2]; 2],
     id: AssocId,
 }
@@ -142,7 +142,7 @@ impl World {
         self.now = end;
     }
 
-    /// Bytes on each uplink during this time, and how many of them belong to handshakes.
+    /// For each uplink: bytes in both directions during this time, and how many of them belong to handshakes.
     fn count(&mut self, span: Span) -> [[usize; 2]; 2] {
         self.bytes = Default::default();
         self.run_for(span);

@@ -249,7 +249,7 @@ impl Tunnel {
             if let Some((connection, ended)) = before.remove(&n) {
                 ended.store(true, Ordering::Relaxed);
                 connection.abort("no longer on the list");
-                // Waits, so that the ABORT leaves while the peer still has a session.
+                // Waits, so that the ABORT leaves before the encryption session of the peer ends.
                 block_on_for(connection.closed(), LOOK);
                 self.hooks.down(&self.name_of(n), "it is no longer on the list");
                 self.board.set(n, Snapshot::waiting("for the other end to connect", stats));

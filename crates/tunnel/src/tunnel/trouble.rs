@@ -69,7 +69,7 @@ impl Cuts {
     }
 }
 
-/// Reports handshakes with other keys, at most once a minute.
+/// Reports handshakes of strangers, who have other keys than the peers, at most once a minute.
 #[derive(Debug, Default)]
 pub(super) struct Strangers {
     told: u64,
