@@ -145,10 +145,10 @@ impl Natted {
         self.drain();
     }
 
-    /// Accepts an association at the server.
+    /// Accepts an association that a client requested from the server.
     ///
     /// # Panics
-    /// If the association no longer exists.
+    /// If the request no longer waits for a decision.
     pub fn accept(&mut self, id: ArrivalId) -> AssocId {
         let accepted = self.server.accept(self.now, id).expect("it waits");
         self.drain();

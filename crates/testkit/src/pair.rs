@@ -63,7 +63,7 @@ pub struct Sent {
     pub may_fragment: bool,
     /// The ECN field of the IP header.
     pub ecn: Ecn,
-    /// The peer for which a guard would protect the packet.
+    /// The authenticated peer (channel) for which an encryption layer would seal the packet.
     pub channel: Channel,
     /// Bytes of the packet.
     pub bytes: PacketBuf,
@@ -125,7 +125,7 @@ pub struct Pair {
 
 struct Node {
     endpoint: Endpoint,
-    /// The channel of the other side.
+    /// The channel (number of an authenticated peer) by which this side knows the other side.
     peer: Channel,
     events: Vec<(AssocId, Event)>,
 }
@@ -197,8 +197,9 @@ impl Pair {
         self.udp_ports.insert((side, net), port);
     }
 
-    /// Sets the channel on which `side` knows the other side, as if a guard had authenticated it. Packets
-    /// that `side` sends on another channel do not reach the other side.
+    /// Sets the channel (number of an authenticated peer) by which `side` knows the other side,
+    /// as if an encryption layer had authenticated it. Packets that `side` sends on another
+    /// channel do not reach the other side.
     pub fn set_channel(&mut self, side: Side, channel: Channel) {
         self.node(side).peer = channel;
     }

@@ -390,7 +390,7 @@ impl TcpPair {
         self.flying.push(Reverse((at, self.arrivals, place)));
     }
 
-    /// Processes the next arrival or timeout. Returns false if there is none before `until`.
+    /// Processes the next arrival or timeout up to `until` (included). Returns false if there is none.
     pub fn step(&mut self, until: Instant) -> bool {
         let timers = [0, 1].map(|side| self.nodes[side].endpoint.poll_timeout().unwrap_or(Instant::FAR));
         let timer = timers[0].min(timers[1]);

@@ -72,7 +72,7 @@ struct Watched {
     rest: VecDeque<Message>,
     /// Time from which the application may read the next message.
     reads_at: Instant,
-    /// Start of the time in which the endpoint counts the limits of the sender.
+    /// Time from which the endpoint measures what holds its sender back.
     counted_from: Option<Instant>,
     /// Highest number of a listed path, counted from 1.
     most_paths: usize,
@@ -119,9 +119,9 @@ impl Watched {
         assert!(!waits || self.ours.ending().is_some() || timer.is_some(), "no timer: {stats:?}");
     }
 
-    /// Checks the times of all limits. Those of the sender add up to the time since the count began, and
-    /// those of each path to at most this time. The times of blocking paths add up to the time of
-    /// head-of-line blocking.
+    /// Checks the times for which each reason ([`Limit`]) held the sender back. Those of the association add
+    /// up to the time since the count began, and those of each path to at most this time. The times for which
+    /// the paths caused head-of-line blocking add up to the association's time of that reason.
     fn check_limits(&mut self, now: Instant) {
         let Some(id) = self.ours.association() else { return };
         let endpoint = self.ours.endpoint();
