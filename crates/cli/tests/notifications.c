@@ -97,7 +97,8 @@ static ssize_t send_with(int fd, const char *text, int type, const void *what, s
     return sendmsg(fd, &message, 0);
 }
 
-/* Lifetimes come from a control message or from the default. One without a policy makes its message reliable. */
+/* Lifetimes come from a control message or from the default. A control message without
+ * a policy makes its message reliable. */
 static void lifetimes(void) {
     enum { SIZE = 300000 };
     static char data[SIZE];

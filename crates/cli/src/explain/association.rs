@@ -1,4 +1,5 @@
-//! Text on an association of a capture: one line on its life, and one line on the limit of each direction.
+//! Text on an association of a capture: a line on its life, and for each direction a
+//! line on what held its sender back.
 
 use super::words::{listed, percent};
 use crate::show;
@@ -90,7 +91,7 @@ pub(super) fn as_json(one: &AssociationReport) -> Json {
     })
 }
 
-/// The limit of the sender of a direction, with the number that shows this limit.
+/// What held the sender of a direction back, with the number that shows this.
 pub(super) fn slowness(direction: &DirectionReport) -> String {
     let share = |part: Span| {
         let whole = direction.time.as_secs_f64();

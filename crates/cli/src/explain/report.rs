@@ -18,7 +18,7 @@ pub(super) fn readable(subject: &Subject<'_>) -> String {
     text
 }
 
-/// A table with a column for the flow and for each path, and a line for each limit that has a share.
+/// A table with a column for the flow and for each path, and a row for each reason that held a sender back.
 fn limits(subject: &Subject<'_>) -> String {
     let found = subject.found;
     let mut head = vec!["limited by".to_owned(), "flow".to_owned()];

@@ -63,8 +63,8 @@ impl Subject<'_> {
         self.found.paths.iter().enumerate().filter(|(_, path)| path.packets > 0.0)
     }
 
-    /// Three texts: the throughput and the limits of the flow, the evidence (may be empty), and the changes
-    /// that help.
+    /// Three texts: the throughput of the flow and what limits it, the evidence (may be
+    /// empty), and the changes that help.
     pub(super) fn sentences(&self) -> [String; 3] {
         [self.what(), self.evidence(), self.help()]
     }
@@ -265,7 +265,7 @@ fn instead_of(rate: f64, base: f64) -> String {
     }
 }
 
-/// A limit in words.
+/// A reason that held a sender back, in words.
 pub(super) fn phrase(limit: Limit) -> &'static str {
     match limit {
         Limit::Application => "the application",

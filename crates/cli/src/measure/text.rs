@@ -4,7 +4,7 @@ use super::latency;
 use crate::show;
 use ::measure::{Association, FlowReport, Interval, Limits, PathSample, Report};
 
-/// The limit with the largest share, and this share.
+/// The reason that held the sender back longest, and its share of the time.
 fn limit(limits: Option<&Limits>) -> String {
     let main = limits.and_then(Limits::main);
     main.map_or(String::new(), |(limit, share)| format!("{limit} {:.0} %", share * 100.0))
@@ -44,7 +44,7 @@ pub fn interval(interval: &Interval) -> String {
     text
 }
 
-/// The limits of the sender of a flow: of this side, or of the other side if only that side sends.
+/// What held the sender of a flow back: that of this side, or that of the other side if only it sends.
 fn limits_of_sender<'i>(flow: &'i FlowReport, interval: &'i Interval) -> Option<&'i Limits> {
     let theirs = || Some(&interval.peer.as_ref()?.associations.get(flow.association?)?.limits);
     if flow.sent.amount.bytes == 0 { theirs().or(flow.limits.as_ref()) } else { flow.limits.as_ref() }
