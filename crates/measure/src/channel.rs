@@ -77,7 +77,7 @@ fn recover(error: &std::io::Error, stop: &Gate) -> Result<bool, String> {
         ErrorKind::WouldBlock | ErrorKind::ConnectionRefused | ErrorKind::Interrupted => {
             Ok(!stop.wait_until(Some(Instant::now() + Duration::from_micros(200))))
         }
-        // ENOBUFS has no `ErrorKind`.
+        // 105 is ENOBUFS (the queue of the network device is full), which has no `ErrorKind`.
         _ if error.raw_os_error() == Some(105) => Ok(!stop.is_closed()),
         _ => Err(error.to_string()),
     }

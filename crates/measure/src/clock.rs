@@ -9,7 +9,7 @@ pub fn micros() -> u64 {
     since.as_micros() as u64
 }
 
-/// A gate that closes once and ends the waits of threads.
+/// A gate that can be closed once: threads that wait for this then continue.
 #[derive(Debug, Default)]
 pub struct Gate {
     closed: Mutex<bool>,

@@ -83,7 +83,7 @@ pub struct Association {
     pub paths: Vec<PathSample>,
 }
 
-/// Reads a number of a peer, which must not be negative.
+/// Reads a number that a peer reported; `None` if it is no number, or negative.
 fn positive(value: &Value) -> Option<f64> {
     value.as_f64().filter(|value| *value >= 0.0)
 }
@@ -189,13 +189,13 @@ impl Association {
     /// Reads the association that a peer reported. Leaves out paths with missing or invalid values.
     pub(crate) fn of_json(value: &Value) -> Self {
         let paths = value["paths"].as_array().map(Vec::as_slice).unwrap_or_default();
-        // A path number is below 256.
+        // Paths have the numbers 0 to 255, so a valid report has at most 256 of them.
         let paths = paths.iter().take(1 << 8).filter_map(PathSample::of_json);
         Association { limits: Limits::of_json(&value["limits"]), paths: paths.collect() }
     }
 
-    /// Writes the association as additional scalars of a flow of the passive side. The active side of
-    /// NetPerfMeter copies them to its file.
+    /// Writes what held the sender back, and the paths, as additional scalars of a flow of the passive side.
+    /// NetPerfMeter's active side copies them to its file.
     ///
     /// # Errors
     /// Errors of `out`.

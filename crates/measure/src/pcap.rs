@@ -1,4 +1,4 @@
-//! Captures the packets of our SCTP stack, those of an encrypted association in clear.
+//! Captures the packets of our SCTP stack. Packets of an encrypted association are captured unencrypted.
 
 use io::Tap;
 use io::transport::{Datagram, Octets, Transmit};

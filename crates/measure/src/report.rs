@@ -88,7 +88,7 @@ impl FlowReport {
         }
     }
 
-    /// The whole flow, as the passive side saw it.
+    /// Creates the results of a whole flow at the passive side.
     pub(crate) fn of_passive(flow: &Flow, association: Option<&Association>) -> Self {
         Self::new(
             flow,
@@ -157,7 +157,7 @@ pub struct Interval {
     pub to: f64,
     /// Results of each flow.
     pub flows: Vec<FlowReport>,
-    /// Change of each association.
+    /// What changed in each association during the interval.
     pub associations: Vec<Association>,
     /// Associations of the other side; `None` if it reported nothing in this time.
     pub peer: Option<PeerPaths>,

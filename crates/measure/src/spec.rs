@@ -51,7 +51,7 @@ pub struct Load {
     pub size: Random,
 }
 
-/// A flow as the active side sees it.
+/// A flow, seen from one of its two sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSpec {
     /// The transport.
@@ -60,9 +60,9 @@ pub struct FlowSpec {
     pub id: Option<u32>,
     /// Text for the user.
     pub description: String,
-    /// Load of the active side.
+    /// Load that this side sends.
     pub outbound: Load,
-    /// Load of the passive side.
+    /// Load that the other side sends.
     pub inbound: Load,
     /// Longest message in bytes; longer frames are split.
     pub max_message: u16,

@@ -59,7 +59,8 @@ fn each_phase_has_its_load_and_answers_to_all_probes() {
         assert_eq!(json["latency"][phase]["paths"][0]["remote"], "127.0.0.1");
     }
     assert!(json["latency"]["grade"].is_string());
-    // 4 kinds of probes have 5 numbers in 4 phases, and one more in 3 phases; RPM and the load have 3.
+    // Rows: 4 kinds of probes have 5 quantities in each of 4 phases, and added latency in the 3 phases with
+    // load. RPM and the rates of the load (down, up) have a row in each of these 3 phases.
     let [scalars, series] = report.tables();
     let plain = Report { latency: None, ..report }.tables();
     assert_eq!(scalars.rows() - plain[0].rows(), 4 * 5 * 4 + (4 + 3) * 3);

@@ -29,13 +29,14 @@ pub(super) struct Reading {
     peer: Option<PeerSample>,
 }
 
-/// Readings at the edges of a measurement and of its intervals.
+/// What was read so far in a running measurement, and the results of its intervals.
 pub(super) struct Course {
     pub(super) begun: u64,
     started: Instant,
-    /// Reading at which counting begins.
+    /// Counters at the time from which data counts (after
+    /// [`ClientOptions::omit`](super::ClientOptions::omit)).
     base: Reading,
-    /// Reading at the end of the last interval.
+    /// Counters at the end of the last completed interval.
     last: Reading,
     pub(super) intervals: Vec<Interval>,
     /// The counters at each second, for the vector file (output file with rows for each second).
@@ -86,7 +87,7 @@ impl Client {
             flow.stop.close();
         }
         for sender in senders {
-            // A sender that panicked has sent less data, which the counters show.
+            // `join` fails if the thread panicked. Then the flow has sent less data, which the counters show.
             drop(sender.join());
         }
         let mut end = self.read();

@@ -296,7 +296,7 @@ impl Client {
             flow.over.close();
         }
         for receiver in self.receivers.drain(..) {
-            // A receiver that panicked has counted less data.
+            // `join` fails if the thread panicked. Then it has counted less data.
             drop(receiver.join());
         }
         self.flows.clear();

@@ -129,7 +129,7 @@ impl Prober {
     pub fn finish(mut self) -> Latency {
         self.shared.stop.close();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has sent fewer probes.
+            // `join` fails if the thread panicked. Then it has sent fewer probes.
             drop(thread.join());
         }
         let started = self.shared.started;
@@ -154,9 +154,9 @@ impl Drop for Prober {
     }
 }
 
-/// Seconds between two probes of a source: the inverse of the chosen rate, or more if the probes of all
-/// sources together would exceed [`SHARE`] of the load (bytes per second). At least one probe is sent each
-/// second.
+/// Seconds between two probes of each of `sources` threads: the inverse of the chosen rate, or
+/// more if all probes together would exceed [`SHARE`] of `load` (bytes per second). Each
+/// thread sends at least one probe a second.
 fn spacing(rate: f64, sources: usize, load: Option<f64>) -> f64 {
     let least = load.map_or(0.0, |load| WIRE * sources as f64 / (SHARE * load));
     least.min(1.0).max(1.0 / rate)
@@ -203,7 +203,7 @@ impl Shared {
         Some(due.max(window.from))
     }
 
-    /// The time at which the next probe is due, after a probe at the time `at`.
+    /// The time at which a thread's next probe is due, if it has sent one at the time `at`.
     fn after(&self, at: Duration) -> Duration {
         let spacing = spacing(self.plan.rate, self.sources, self.measured_rate());
         self.started.elapsed().max(at + Duration::from_secs_f64(spacing))
@@ -234,7 +234,7 @@ impl Shared {
             let left = at.map_or(PATIENCE, |at| at.saturating_sub(self.started.elapsed()));
             if left.is_zero() {
                 let probe = Probe { cookie, sequence: table.begin(), is_answer: false };
-                // A datagram that cannot be sent is lost.
+                // A datagram that cannot be sent counts as lost, because no answer arrives.
                 let _ = socket.send(&probe.encode());
                 due = self.after(at.unwrap_or(due));
                 continue;

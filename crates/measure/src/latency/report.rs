@@ -124,7 +124,7 @@ impl Latency {
         self.rounds((all.first()?.0, all.last()?.1)).rpm()
     }
 
-    /// The least confidence in the RPM of the phases with load.
+    /// How far the RPM can be trusted: the lowest confidence of all phases with load.
     pub fn confidence(&self) -> Confidence {
         let of = |one: &PhaseLatency| {
             let all = self.intervals(one.phase);

@@ -79,8 +79,8 @@ pub struct AddFlow {
     pub ordered: u32,
     /// Share of messages that are sent reliably, in 1/0xffffffff.
     pub reliable: u32,
-    /// Limit of retransmissions of the other messages. With bit 31, a lifetime in milliseconds; 0xffffffff:
-    /// the default of SCTP.
+    /// Largest number of retransmissions of a message that is not sent reliably. With bit 31: a lifetime in
+    /// milliseconds; 0xffffffff: the default of SCTP.
     pub retransmissions: u32,
     /// Frames per second from the passive to the active side; 0: saturated.
     pub rate: Random,

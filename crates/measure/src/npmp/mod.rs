@@ -100,7 +100,7 @@ pub struct Data {
     pub frame: u32,
     /// Number of the message.
     pub sequence: u64,
-    /// Number of bytes of all earlier messages.
+    /// Number of bytes of all earlier messages of the flow.
     pub position: u64,
     /// Time of sending, in microseconds since 1970.
     pub time: u64,
@@ -122,9 +122,9 @@ pub struct Start {
     /// Interval in milliseconds at which the passive side reports its paths. This extension uses a
     /// flag and a field that NetPerfMeter ignores.
     pub paths_every: Option<u32>,
-    /// True if the active side measures latency: the passive side is to echo its probes, and tells the cookie
-    /// of the probes in a RESULTS message before it acknowledges. An extension: a flag that NetPerfMeter
-    /// ignores.
+    /// True if the active side measures latency. The passive side then echoes its probes. Before it
+    /// acknowledges START, it sends in a RESULTS message the cookie that each probe must carry. This
+    /// extension is a flag that NetPerfMeter ignores.
     pub latency: bool,
 }
 

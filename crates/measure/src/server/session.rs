@@ -49,7 +49,7 @@ impl From<ControlError> for End {
     }
 }
 
-/// A message that the passive side understands.
+/// A message of the active side, as far as the passive side understands it.
 enum Request {
     Add(Box<AddFlow>),
     Remove(FlowId),
@@ -83,7 +83,7 @@ struct Running {
     cookie: Option<u64>,
 }
 
-/// The times of the reports about paths to the active side.
+/// When the passive side reports its paths to the active side.
 struct Paths {
     every: Duration,
     next: Instant,
@@ -316,7 +316,7 @@ impl<'s> Session<'s> {
         Ok(())
     }
 
-    /// Stops all senders.
+    /// Stops all senders, and the echoes of probes.
     fn halt(&mut self) -> Option<Running> {
         self.bound().for_each(|(_, bound)| bound.flow.stop.close());
         let mut running = self.running.take()?;
@@ -324,7 +324,7 @@ impl<'s> Session<'s> {
             self.shared.echoes.forget(cookie);
         }
         for sender in running.senders.drain(..) {
-            // A sender that panicked has sent less data, which the counters show.
+            // `join` fails if the thread panicked. Then the flow has sent less data, which the counters show.
             drop(sender.join());
         }
         Some(running)

@@ -73,7 +73,7 @@ fn rows(file: &Path) -> usize {
     let cells = |line: &str| line.split_whitespace().count();
     let mut lines = text.lines();
     let head = cells(lines.next().expect("a head"));
-    // A description contains a blank.
+    // The description of a flow, such as `Flow 1`, contains a blank.
     lines.inspect(|line| assert!(cells(&line.replace("Flow ", "Flow")) == head + 1, "{line}")).count()
 }
 
