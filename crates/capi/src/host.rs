@@ -18,7 +18,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
 
-/// Default path of the socket of a host process.
+/// Default path at which a host process (`anabranch sctpd`) listens.
 const USUAL: &str = "/run/anabranch/sctp";
 /// Largest number of addresses of a host.
 const ADDRESSES: usize = 16;

@@ -175,7 +175,7 @@ versioned! {
         context: u32,
         /// [`ANB_RELIABLE`] and so on.
         reliability: u32,
-        /// The limit of `reliability`.
+        /// Milliseconds, retransmissions or a priority, as `reliability` says.
         value: u32,
         /// 0: any path; n + 1: path n.
         path: i32,

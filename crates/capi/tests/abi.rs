@@ -24,7 +24,7 @@ fn current() -> String {
     text
 }
 
-/// The lines of the record that are no longer true. A struct may have grown.
+/// The recorded lines that the library no longer has. A struct that has only grown is not one of them.
 fn broken<'r>(record: &'r str, current: &str) -> Vec<&'r str> {
     let size = |line: &str| {
         let (name, rest) = line.split_once(" of ")?;

@@ -3,7 +3,7 @@
 use libc::{c_int, c_void, msghdr, sockaddr, socklen_t};
 use records::{Header, Kind, flags, number, switches};
 
-/// Returns the address of a header as the bytes of a `sockaddr`, and their number.
+/// Returns the address in a record's header as the bytes of a `sockaddr`, and the number of these bytes.
 pub fn sockaddr_bytes(header: &Header, v6: bool) -> ([u8; 28], usize) {
     let mut bytes = [0; 28];
     bytes[2..4].copy_from_slice(&header.port.to_be_bytes());

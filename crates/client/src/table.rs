@@ -14,7 +14,7 @@ const TURNS: usize = 100_000;
 /// What this process knows of a descriptor. Without `ours`, the descriptor is no SCTP socket.
 pub struct Entry {
     pub ours: AtomicBool,
-    /// `records::switches`.
+    /// Flags of the socket (`records::switches`).
     pub switches: AtomicU16,
     /// Cookie (`SO_COOKIE`) of the kernel's socket behind the descriptor.
     pub cookie: AtomicU64,
@@ -144,7 +144,7 @@ pub fn set_switches(cookie: u64, switches: u16) {
 /// The lock of an entry, released at the end of its scope.
 pub struct Locked<'a> {
     entry: &'a Entry,
-    /// A signal handler interrupted the thread while it held the lock.
+    /// True if this thread had the lock already: a signal handler interrupted the thread.
     nested: bool,
 }
 

@@ -18,7 +18,7 @@ pub enum Kind {
     Ballast = 4,
     /// The association failed: [`Header::value`] is the errno.
     Failure = 5,
-    /// The first record of each direction. From the host process: [`Header::value`] is an errno, or 0.
+    /// The first record of each direction. That of the process with the stack has an errno or 0 as its value.
     Hello = 6,
 }
 

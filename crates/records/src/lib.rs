@@ -16,16 +16,16 @@ pub mod number;
 pub use control::{Answer, Op, Request};
 pub use header::{Header, Kind, flags};
 
-/// The environment variable with the path of the host process's socket.
+/// The environment variable with the path at which the host process (with the SCTP stack) listens.
 pub const SOCKET_VARIABLE: &str = "ANABRANCH_SOCKET";
 
-/// Largest number of user bytes in a record of a program. Longer messages are several records.
+/// Largest number of user bytes in a record that a program writes. Longer messages are several records.
 pub const MAX_DATA: usize = 131_072;
 
-/// Largest number of user bytes in a record of the host process.
+/// Largest number of user bytes in a record that the host process writes.
 pub const MAX_DELIVERED: usize = 65_536;
 
-/// The size that both ends request for the send buffer of a pair.
+/// Size in bytes that both ends of a socket's `AF_UNIX` connection request for their send buffer.
 pub const PAIR_BUFFER: usize = 262_144;
 
 /// Flags of a socket that the library in the program must know, for example to make control messages.
@@ -44,7 +44,7 @@ pub mod switches {
     pub const LISTENS: u16 = 32;
     /// `SO_LINGER` with a time: close waits for the end of the associations.
     pub const LINGERS: u16 = 64;
-    /// The host process has to check each message, for example for `SCTP_DISABLE_FRAGMENTS`.
+    /// The library must ask the host process about each message, for example for `SCTP_DISABLE_FRAGMENTS`.
     pub const CHECKED: u16 = 128;
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The first port of the dynamic range (`rfc6335#section-6`).
 const FIRST: u16 = 49_152;
-/// Bit of CAP_NET_BIND_SERVICE.
+/// Number of CAP_NET_BIND_SERVICE in a set of capabilities.
 const BIND_SERVICE: u32 = 10;
 /// Largest number of requested associations that wait until the server accepts or refuses them.
 const ARRIVALS: usize = 64;

@@ -68,7 +68,7 @@ impl Server {
                                 return;
                             }
                         }
-                        // A ballast is only removed from the pair. Records of other kinds are dropped.
+                        // A ballast only had to be read. Records of other kinds are dropped.
                         _ => {}
                     }
                 }

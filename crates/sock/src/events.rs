@@ -80,7 +80,8 @@ impl Server {
         some
     }
 
-    /// The listening socket for a peer that reached this local address: one of its family, if there is one.
+    /// The listening socket for a peer that reached this local address,
+    /// preferably one of the address's family.
     fn listener_at(&self, keys: &[usize], local: IpAddr, v6: bool) -> Option<usize> {
         let there = keys.iter().filter_map(|key| Some((key, self.sockets.get(key)?)));
         let mut there = there.filter(|(_, socket)| socket.meets(&[local]));
@@ -314,7 +315,7 @@ impl Server {
         }
     }
 
-    /// Aborts all associations: the host process ends.
+    /// Aborts all associations, because this process ends.
     pub(crate) fn abort_all(&mut self) {
         let all: Vec<(u16, AssocId)> = self.associations.iter().map(|(_, of)| (of.port, of.id)).collect();
         for (port, id) in all {

@@ -4,7 +4,7 @@ use nix::unistd::getuid;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// A path for the socket of a host process, in a folder that only this user can enter.
+/// A path at which a host process can listen, in a folder that only this user can enter.
 ///
 /// # Errors
 /// A sentence that names the folder.

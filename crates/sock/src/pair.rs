@@ -22,15 +22,15 @@ nix::sockopt_impl!(MemoryInfo, GetOnly, libc::SOL_SOCKET, libc::SO_MEMINFO, [u32
 #[derive(Debug)]
 pub struct Pair {
     fd: OwnedFd,
-    /// Records for which the pair had no room.
+    /// Records that wait until the program makes room.
     waiting: VecDeque<Record>,
-    /// The pair is shut down once all records are written.
+    /// The connection is shut down once all waiting records are written.
     ends: bool,
     /// While the program returns records (`sctp_peeloff`): how many of those in `waiting` it has returned.
     returned: Option<usize>,
     /// Data was written since the program had last read all records.
     data: bool,
-    /// The program closed the pair before it had read all records.
+    /// The program closed its end before it had read all records.
     reset: bool,
     /// One record may hold several messages. Then the processes of the program must not
     /// read their end at the same time.
@@ -53,7 +53,7 @@ impl Record {
     }
 }
 
-/// The result of reading a pair.
+/// The result of reading a record.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Incoming {
     /// A record of this length.
@@ -127,7 +127,7 @@ impl Pair {
         getsockopt(&self.fd, MemoryInfo).is_ok_and(|info| info[WRITTEN] == 0)
     }
 
-    /// True if the program has closed the pair and there was data that it had not read.
+    /// True if the program has closed its end and there was data that it had not read.
     pub fn has_unread_data(&self) -> bool {
         let waits = self.waiting.iter().any(|record| record.header.kind == Kind::Data);
         waits || self.reset && self.data
@@ -276,9 +276,9 @@ impl Pair {
         }
     }
 
-    /// True if the pair has [ended](Self::end) and all records are written. It can be dropped then: the
-    /// program reads what was written, and then the end. Unread records of the program are dropped, because
-    /// otherwise its next read would fail.
+    /// True if the connection has [ended](Self::end) and all records are written. It can be dropped then:
+    /// the program reads what was written, and then the end. Unread records of the program are dropped,
+    /// because otherwise its next read would fail.
     pub fn is_over(&mut self) -> bool {
         let over = self.ends && self.has_room();
         if over {
@@ -289,7 +289,7 @@ impl Pair {
         over
     }
 
-    /// Ends the pair once all records are written: the program reads them, and then the end.
+    /// Ends the connection once all records are written: the program reads them, and then the end.
     pub fn end(&mut self) {
         self.ends = true;
         self.flush();

@@ -33,7 +33,7 @@ const UNKNOWN: usize = 256;
 /// Longest time for which a server runs after [`Stopper::stop_when_idle`].
 const LINGER: Span = Span::from_secs(10);
 
-/// The options of a host process.
+/// Options of a process that runs the SCTP sockets of programs.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "users fill it in")]
 pub struct ServerOptions {
@@ -45,7 +45,7 @@ pub struct ServerOptions {
     pub config: Config,
 }
 
-/// Why a host process did not start: a sentence.
+/// Why the server did not start. The text is a sentence.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServerError {
@@ -321,9 +321,9 @@ impl Server {
         self.sockets.insert(key, socket);
     }
 
-    /// Makes a pair for an association that was accepted or peeled off: the program's end is
-    /// connected to the path of this server, as if the program had done so. Returns the program's end
-    /// and the key of the new socket.
+    /// Makes a socket for an association that was accepted or peeled off. The program's end is
+    /// connected to the path of this server, as if the program had done so. Returns the
+    /// program's end and the key of the new socket.
     pub(crate) fn make_pair(&mut self, like: usize) -> Option<(OwnedFd, usize)> {
         if self.sockets.len() >= SOCKETS {
             return None;
@@ -373,7 +373,7 @@ impl Server {
         Some((theirs, key))
     }
 
-    /// The socket of a cookie, if a process of this user may use it.
+    /// The socket with this cookie, if a process of user `uid` may use it.
     pub(crate) fn socket_of(&self, uid: u32, cookie: u64) -> Option<usize> {
         let &key = self.cookies.get(&cookie)?;
         let socket = self.sockets.get(&key)?;
@@ -410,7 +410,7 @@ pub(crate) fn pair_socket() -> std::io::Result<socket2::Socket> {
     socket2::Socket::new(Domain::UNIX, Type::SEQPACKET, None)
 }
 
-/// Removes the file of a host process that has ended.
+/// Removes the socket file that a host process left when it ended.
 fn remove_stale(path: &Path, address: &SockAddr) -> Result<(), ServerError> {
     match pair_socket().and_then(|probe| probe.connect(address)) {
         Ok(()) => Err(ServerError::Other(format!("{}: another host process serves it", path.display()))),

@@ -73,7 +73,7 @@ pub struct Settings {
     pub interleave: bool,
     /// `SCTP_EXPOSE_POTENTIALLY_FAILED_STATE`: 0 unset, 1 hides the state, 2 reports it.
     pub exposes_failing: u32,
-    /// UDP port of the peers of later associations, in place of that of the host process.
+    /// UDP port of the peers of later associations; `None`: the default of this process.
     pub remote_udp_port: Option<u16>,
     /// Keys for AUTH of later associations, and the number of the active one.
     pub keys: BTreeMap<u16, Vec<u8>>,
@@ -118,7 +118,8 @@ impl Socket {
         self.settings.events.get(usize::from(kind)).is_some_and(|&on| on != 0)
     }
 
-    /// True if the socket has one of these addresses. No address means all addresses, here and in a socket.
+    /// True if the socket has one of these addresses. An empty list, here or in
+    /// the socket, means all addresses.
     pub fn meets(&self, addresses: &[IpAddr]) -> bool {
         let (own, all) = (&self.bound, self.bound.is_empty() || addresses.is_empty());
         all || own.iter().any(|address| addresses.contains(address))

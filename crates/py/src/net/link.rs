@@ -50,7 +50,7 @@ impl Link {
         }
     }
 
-    /// The event of the end, or an exception if the protocol did not end the connection.
+    /// The event `closed` if SCTP ended the connection; an exception if it ended for another reason.
     pub fn closed(&self, py: Python<'_>, reason: ConnectionError) -> PyResult<Event> {
         match reason {
             ConnectionError::Closed(reason) => {
