@@ -5,21 +5,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-/// Allows and revokes peers of a running guard, from any thread. Clones belong to the same guard.
+/// Allows and revokes peers of an endpoint with encryption, from any thread. Clones belong to one endpoint.
 #[derive(Clone, Debug)]
 pub struct Control(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     private: PrivateKey,
-    /// True if there are changes, so that the guard needs no lock for each packet.
+    /// True if there are changes, so that the check for each packet needs no lock.
     has_changes: AtomicBool,
     changes: Mutex<Vec<Change>>,
-    /// Wakes the driver of the guard.
+    /// Wakes the thread that drives the sockets, which makes the changes.
     waker: Mutex<Option<Waker>>,
 }
 
-/// A change that the guard has not made yet.
+/// A change that was asked for and is not made yet.
 #[derive(Debug)]
 pub(crate) enum Change {
     /// Allows a peer. The secret is shared with this peer alone; with `None`
@@ -45,10 +45,10 @@ impl Control {
         Ok(())
     }
 
-    /// Ends the sessions of a peer and refuses it from now on, even if the guard accepts any peer: after this
-    /// call no packet of the peer is opened, and none is sealed for it. Its connections end at once with
-    /// [`io::ConnectionError::Revoked`]. The peer is not told of this: to tell
-    /// it, abort its connections first.
+    /// Ends the sessions of a peer and refuses it from now on, even if peers that are not listed are
+    /// accepted: after this call no packet of the peer is opened, and none is sealed for it. Its
+    /// connections end at once with [`io::ConnectionError::Revoked`]. The peer is not told of this:
+    /// to tell it, abort its connections first.
     pub fn revoke(&self, key: PublicKey) {
         self.add(Change::Revoke(key));
     }

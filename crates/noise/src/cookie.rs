@@ -11,8 +11,8 @@ use units::{Instant, Span};
 
 /// Time for which cookies are made with one secret. Cookies of the secret before it are still accepted.
 const EPOCH: Span = Span::from_secs(60);
-/// Largest number of remembered initiations. The limits of handshakes allow fewer within two epochs, unless
-/// thousands of peers renew their keys at once.
+/// Largest number of remembered initiations. The rate limit of handshakes allows fewer within two epochs,
+/// unless thousands of peers renew their keys at once.
 const MOST_SEEN: usize = 16_384;
 
 /// Makes cookies, and remembers the initiations that came with a valid one.

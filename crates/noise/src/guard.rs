@@ -34,9 +34,9 @@ pub struct Noise {
     common: Common,
     /// Key of the MACs of handshake messages to this end.
     macs: MacKey,
-    /// Key of the cookie replies of this end.
+    /// Key of the MACs in cookie replies of this end.
     cookies: MacKey,
-    /// Peers by the number of their channel. Numbers are not used again.
+    /// Peers by the number by which the endpoint knows them (`Channel`). Numbers are not used again.
     peers: BTreeMap<u32, Peer>,
     by_key: BTreeMap<PublicKey, u32>,
     next_number: u32,
@@ -52,7 +52,7 @@ pub struct Noise {
     /// The index by which this end names the current session to each peer, with the number of the peer. The
     /// peers choose these indices, so several may have chosen the same one.
     remotes: BTreeSet<(u32, u32)>,
-    /// Channels that have ended, until the driver takes them.
+    /// Peers that were revoked or lost their session, until the driver (thread of the sockets) takes them.
     ended: BTreeMap<u32, ChannelEnd>,
     /// Peers with packets that waited for a session which now exists.
     ready: BTreeSet<u32>,
@@ -127,12 +127,12 @@ impl Noise {
         self.common.indices.len()
     }
 
-    /// Counters of the guard.
+    /// Counters of the encryption.
     pub fn stats(&self) -> Stats {
         self.common.stats.clone()
     }
 
-    /// A handle that allows and revokes peers while the guard runs.
+    /// A handle that allows and revokes peers while the endpoint runs.
     pub fn control(&self) -> Control {
         self.control.clone()
     }

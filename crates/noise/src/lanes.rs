@@ -7,12 +7,12 @@ use transport::Transmit;
 
 /// Largest number of lanes; further pairs of addresses share the last one.
 pub(crate) const LANES: usize = 16;
-/// Number of the latest packets of a lane whose quote in an ICMP message is accepted.
+/// Number of the latest packets of a lane (a pair of addresses) whose quotes in ICMP messages are accepted.
 const RECENT: u64 = 1024;
-/// Number of low bits of a counter that count packets. The lane is in the bits above.
+/// Number of low bits of a counter that count packets. The bits above are the lane (a pair of addresses).
 const BITS: u32 = 56;
 
-/// The lanes on which a session sends.
+/// The lanes of a session for sending: each pair of addresses has its own counter.
 #[derive(Debug, Default)]
 pub(crate) struct SendLanes(Vec<SendLane>);
 
@@ -24,13 +24,13 @@ struct SendLane {
 }
 
 impl SendLanes {
-    /// The lane of this route; `None` before its first packet, and for further
+    /// The lane (counter) of this route; `None` before its first packet, and for further
     /// routes, which share the last lane.
     fn position(&self, route: &Transmit) -> Option<usize> {
         self.0.iter().position(|lane| lane.src == route.src && lane.dst == route.dst)
     }
 
-    /// True if the counter is one of the latest of its lane.
+    /// True if the counter is one of the latest of its lane (pair of addresses).
     pub(crate) fn is_recent(&self, counter: u64) -> bool {
         let (lane, count) = parts(counter);
         self.0.get(lane).is_some_and(|lane| (lane.count.saturating_sub(RECENT)..lane.count).contains(&count))
@@ -58,7 +58,7 @@ impl SendLanes {
     }
 }
 
-/// The lanes on which a session receives.
+/// The lanes of a session for receiving: each pair of addresses has its own replay window.
 #[derive(Debug, Default)]
 pub(crate) struct ReceiveLanes([Option<Box<Replay>>; LANES]);
 

@@ -1,4 +1,4 @@
-//! Limits of the handshakes that cost curve computations.
+//! Rate limits of the handshakes that cost curve computations.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;

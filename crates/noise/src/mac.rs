@@ -19,7 +19,7 @@ impl MacKey {
         MacKey(hmac(door.bytes(), &[LABEL, receiver.bytes()]))
     }
 
-    /// The key for cookie replies of the owner of a public key.
+    /// The key for the MACs in cookie replies that the owner of a public key sends.
     pub(crate) fn of_cookies(responder: &PublicKey, door: &Secret) -> MacKey {
         MacKey(hmac(door.bytes(), &[LABEL, responder.bytes(), b"cookie"]))
     }

@@ -39,7 +39,7 @@ const WANTED: Span = Span::from_secs(30);
 const COOKIES: u8 = 8;
 /// Time after which a peer that is not listed may be forgotten if it has not used its first session.
 const UNUSED: Span = Span::from_secs(10);
-/// Shortest interval at which the limits of handshakes are told the source of a peer's packets.
+/// Shortest interval at which the rate limit of handshakes learns the source of a peer's packets.
 const NOTE_EVERY: Span = Span::from_secs(1);
 /// Largest number of responses to one initiation that this end reads, since each costs curve computations.
 const RESPONSES: u8 = 64;
@@ -51,9 +51,9 @@ pub(crate) const CURVES: u64 = 6;
 pub(crate) struct Peer {
     pub(crate) key: PublicKey,
     psk: Secret,
-    /// Key of the MACs of handshake messages to the peer.
+    /// Key of the MACs in handshake messages to the peer.
     macs: MacKey,
-    /// Key of the cookie replies of the peer.
+    /// Key of the MACs in cookie replies of the peer.
     cookies: MacKey,
     /// The suite of the next initiation.
     suite: Suite,
@@ -74,7 +74,7 @@ pub(crate) struct Peer {
     unanswered: Option<Unanswered>,
     /// Time of the last authentic packet.
     pub(crate) heard: Instant,
-    /// Time at which the limits of handshakes were last told the source of an authentic packet.
+    /// Time at which the rate limit of handshakes last learned the source of an authentic packet.
     noted: Option<Instant>,
     /// True if the peer is in the list of this end, so that only its revocation removes it.
     pub(crate) is_listed: bool,
@@ -108,7 +108,7 @@ struct Pace {
     wait: Span,
 }
 
-/// The state of a peer that the guard holds in its tables.
+/// The state of a peer that `Noise` also keeps in its tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
     /// Indices that this end chose for its sessions and for the handshake that it began. The
@@ -244,8 +244,8 @@ impl Peer {
         self.heard + if self.sessions == 0 { UNUSED } else { LIFE }
     }
 
-    /// True at most once per [`NOTE_EVERY`]: the limits of handshakes should be
-    /// told the source of this packet.
+    /// True at most once per [`NOTE_EVERY`]: the rate limit of handshakes should
+    /// learn the source of this packet.
     pub(crate) fn is_note_due(&mut self, now: Instant) -> bool {
         let due = self.noted.is_none_or(|at| now.since(at) >= NOTE_EVERY);
         if due {

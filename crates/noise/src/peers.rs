@@ -35,9 +35,9 @@ impl Peers {
         Peers::any_if(|_| true)
     }
 
-    /// Everyone for whose public key `accept` returns true. The guard calls it once for each
-    /// handshake of a new peer, in the thread of the sockets, so it must return within a millisecond.
-    /// If it panics, the peer is refused.
+    /// Everyone for whose public key `accept` returns true. It is called once for each
+    /// handshake of a new peer, in the thread of the sockets, so it must return within a
+    /// millisecond. If it panics, the peer is refused.
     pub fn any_if(accept: impl FnMut(&PublicKey) -> bool + Send + 'static) -> Peers {
         Peers { others: Some(Box::new(accept)), ..Peers::known([]) }
     }

@@ -1,6 +1,6 @@
 //! Window of received packet counters, which rejects replayed packets.
 
-/// Number of counters, up to the highest one, that may still arrive.
+/// Length of the window in counters, up to the highest one seen. Lower counters are refused.
 const WINDOW: u64 = 4096;
 /// One word more than the window has, because its ends are not aligned.
 const WORDS: usize = (WINDOW / 64) as usize + 1;

@@ -34,7 +34,7 @@ pub(crate) struct Session {
     pub(crate) is_ours: bool,
     send_lanes: SendLanes,
     receive_lanes: ReceiveLanes,
-    /// Sum of the weights of the packets sent.
+    /// Sum of the weights of the packets sent (see [`Suite::weight`]).
     sent: u64,
     forged: u64,
     born: Instant,

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The counters of a guard.
+/// Counters of the encryption, which other threads may read.
 pub type Stats = Arc<NoiseStats>;
 
 /// Counters since the start.
@@ -25,7 +25,7 @@ pub struct NoiseStats {
     pub wrong_suite: AtomicU64,
     /// Packets dropped because there was no session.
     pub unsent: AtomicU64,
-    /// Packets dropped because their channel belongs to no peer.
+    /// Packets dropped because they were for a peer that no longer exists.
     pub unbound: AtomicU64,
     /// See [`Self::stranger`].
     stranger: Mutex<Option<(IpAddr, u64)>>,

@@ -9,7 +9,7 @@ use testkit::{Fate, Pair, Sent, Side, endpoint_config, ms};
 use transport::{Channel, Datagram, Octets, Transmit};
 use units::{ByteCount, Instant, Span};
 
-/// The channel of the only peer.
+/// The number of the only peer.
 const PEER: Channel = Channel(1);
 const UDP_PORT: u16 = 9899;
 /// Bytes of an IPv4 header and a UDP header.
@@ -28,7 +28,7 @@ struct Link {
 }
 
 impl Link {
-    /// A link between two guards that have a session.
+    /// A link between two ends that have a session.
     fn new(now: Instant) -> Link {
         let [one, two] = [(); 2].map(|()| PrivateKey::generate().expect("randomness"));
         let guard = |own: &PrivateKey, peer: &PrivateKey| {
@@ -95,7 +95,7 @@ fn encrypted() -> (Pair, AssocId, Rc<RefCell<Link>>) {
     };
     let config = Config {
         pmtud: true,
-        // As `Builder::bind` does.
+        // The MTU without the bytes of the encryption, as `Builder::bind` sets it.
         mtu: ByteCount::from(ETHERNET - overhead),
         rto_min: ms(300),
         send_buffer: ByteCount::new(120_000).into(),
@@ -135,7 +135,7 @@ fn keep_busy(pair: &mut Pair, client: AssocId, span: Span) -> usize {
     read
 }
 
-/// The path MTU with the bytes that the guard adds.
+/// The path MTU plus the bytes that the encryption adds.
 fn whole_mtu(pair: &mut Pair, client: AssocId, link: &RefCell<Link>) -> usize {
     let path = pair.endpoint(Side::Client).paths(client).expect("is open").next().expect("a path");
     path.mtu.get() as usize + link.borrow().client.overhead()
@@ -170,8 +170,8 @@ fn packet_too_big_lowers_the_mtu_of_a_sealed_association_at_once() {
     let now = pair.now;
     let mut tell = |quoted: &[u8]| {
         let channel = link.borrow().client.quoted(quoted);
-        // As the driver of crate `io` does: the MTU that a router tells includes
-        // the bytes that the guard adds.
+        // As the driver of crate `io` does: the MTU that a router tells includes the
+        // bytes that the encryption adds.
         let mtu = ByteCount::from(1300 - link.borrow().client.overhead());
         let news = IcmpNews {
             src: Some(Side::Client.address(1)),

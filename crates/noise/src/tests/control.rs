@@ -1,4 +1,4 @@
-//! Peers that are allowed and revoked while the guard runs.
+//! Peers that are allowed and revoked while an endpoint runs.
 
 use super::*;
 use crate::keys::KeyError;

@@ -1,4 +1,4 @@
-//! Two guards and a network that loses, repeats, changes, forges and misdirects datagrams.
+//! Two ends with encryption, and a network that loses, repeats, changes, forges and misdirects datagrams.
 //! Bytes of input say what happens.
 
 use anabranch_noise::{Noise, Peers, PrivateKey};
@@ -144,7 +144,7 @@ impl World {
 
     /// Loses no datagrams any more, and checks that both directions carry packets within a minute.
     fn recover(&mut self) {
-        // After two minutes the limits of handshakes no longer count the earlier ones.
+        // After two minutes, the rate limit of handshakes no longer counts the earlier ones.
         self.pass(Span::from_secs(120));
         for _ in 0..120 {
             let before = self.packets;
