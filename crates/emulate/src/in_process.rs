@@ -83,7 +83,7 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// Begins to emulate. Returns the door of each real host, in the order of the scenario.
+    /// Begins to emulate. Returns each real host's door (way into the network), in the order of the scenario.
     ///
     /// # Errors
     /// [`EmulateError`] if the emulation cannot begin.

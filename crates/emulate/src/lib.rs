@@ -1,9 +1,9 @@
 //! Emulation of a scenario in real time: packets of real programs cross the links, queues and impairments of
 //! the scenario.
 //!
-//! [`Emulator`] is the engine; the caller passes the time and the [`Doors`] of the network to it.
-//! [`InProcess`] has doors for the threads of a program. On Linux, [`run`] has doors of UDP sockets and of
-//! TUN devices.
+//! [`Emulator`] is the engine. The caller passes to it the time and the [`Doors`] of the network, where
+//! packets of real hosts enter and leave. [`InProcess`] has doors for the threads of a program. On Linux,
+//! [`run`] has doors of UDP sockets and of TUN devices.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "emulation works in real time")]
 

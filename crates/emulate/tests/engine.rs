@@ -1,4 +1,4 @@
-//! The engine with a clock and doors of the test: no kernel, no waiting, and always the same result.
+//! The engine with a clock of the test, and packets in memory: no kernel, no waiting, always the same result.
 
 use anabranch_emulate::{Doors, Emulator, Entry};
 use lab::output::RunControl;
@@ -26,7 +26,7 @@ fn scenario_with(name: &str, link: &str) -> Scenario {
     lab::parse(&text, "test.toml").expect("is right").variants()[0].scenario.clone()
 }
 
-/// Doors in memory: packets to read, and written packets with their times.
+/// Real hosts in memory: packets to read, and written packets with their times.
 #[derive(Default)]
 struct Memory {
     incoming: Vec<(NodeId, Entry, Vec<u8>)>,

@@ -14,7 +14,7 @@ use units::Span;
 const SOON: Duration = Duration::from_secs(60);
 const MESSAGES: u32 = 1500;
 const LENGTH: usize = 1000;
-/// Longest wait in one turn of a thread.
+/// Longest wait in one call of [`Door::turn`].
 const TURN: Span = Span::from_millis(20);
 
 fn scenario(links: &str, more: &str) -> Scenario {
@@ -129,7 +129,7 @@ fn a_packet_passes_unchanged_and_what_a_full_door_cannot_hold_is_dropped() {
     assert_eq!((arrived.src, arrived.dst), (from.addresses()[0], address));
     assert_eq!((arrived.protocol, arrived.ecn), (Protocol::Udp, Ecn::Capable0));
     assert_eq!((arrived.payload.head, arrived.payload.zeros), (7_usize.to_be_bytes().to_vec(), 100));
-    // No thread takes packets from the other door.
+    // No thread takes packets from the queue of the other host.
     let (end, mut sent) = (Instant::now() + SOON, 0);
     while sent < 4000 {
         if !from.send(packet(&from, address, sent)).expect("goes on") || sent % 64 == 0 {

@@ -29,12 +29,12 @@ pub struct TunnelConfig {
     pub addresses: Vec<(IpAddr, u8)>,
     /// MTU of the TUN device in bytes.
     pub mtu: u16,
-    /// Uplinks of this end. Only the waiting end may have none: it then uses all addresses
-    /// that the host has at the start.
+    /// Uplinks of this end. Only an end that waits for the other one may have none: it then uses all
+    /// addresses that the host has at the start.
     pub uplinks: Vec<Uplink>,
     /// UDP port of this end; 0 for any free port.
     pub port: u16,
-    /// Hosts of the waiting end; if empty, this end waits for the other one.
+    /// Hosts of the other end, to which this end connects; if empty, this end waits for the other one.
     pub connect: Vec<Host>,
     /// UDP port of the other end.
     pub connect_port: u16,

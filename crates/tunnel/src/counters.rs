@@ -5,7 +5,7 @@ use crate::queue::QueueStats;
 pub(crate) struct CarrierStats {
     /// Packets and bytes passed to the association.
     pub(crate) sent: [u64; 2],
-    /// Packets and bytes passed to the device.
+    /// Packets and bytes passed to the TUN device.
     pub(crate) received: [u64; 2],
     pub(crate) refused: u64,
     /// Packets sent a second time, on another path.

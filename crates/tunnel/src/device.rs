@@ -14,9 +14,9 @@ pub(crate) const LONGEST_READ: usize = VIRTIO_NET_HDR_LEN + LONGEST;
 /// this number. Then the whole packet is lost.
 pub(crate) const SEGMENTS: usize = 512;
 
-/// Creates the device with its addresses and MTU, and brings it up. An existing device keeps its addresses
-/// and routes, and stays when the tunnel ends. If the kernel offers it, several packets of a flow cross the
-/// device as one.
+/// Creates the TUN device with its addresses and MTU, and brings it up. An existing device keeps
+/// its addresses and routes, and stays when the tunnel ends. If the kernel offers it, several
+/// packets of a flow cross the device as one.
 ///
 /// # Errors
 /// The system's error; or the device exists with another IPv4 address, which ours would replace together with
@@ -49,11 +49,11 @@ fn open_with(config: &TunnelConfig, offload: bool) -> io::Result<SyncDevice> {
     builder.build_sync()
 }
 
-/// Packets that are written to the device together, so that successive ones of a flow become one (GRO).
+/// Packets that are written to the TUN device together, so that successive ones of a flow become one (GRO).
 #[derive(Default)]
 pub(crate) struct Batch {
     table: GROTable,
-    /// The first [`Self::packets`] buffers hold packets, each behind room for the header of the device.
+    /// The first [`Self::packets`] buffers hold packets, each after room for the header of the TUN device.
     buffers: Vec<Vec<u8>>,
     packets: usize,
     bytes: usize,
@@ -63,7 +63,7 @@ impl Batch {
     /// Adds a packet, and returns its copy, which may be changed.
     pub(crate) fn add(&mut self, packet: &[u8]) -> &mut [u8] {
         if self.buffers.len() == self.packets {
-            // The capacity lets the device append later packets of the flow.
+            // With this capacity, the write can append later packets of the flow (GRO).
             self.buffers.push(Vec::with_capacity(LONGEST));
         }
         let buffer = &mut self.buffers[self.packets];

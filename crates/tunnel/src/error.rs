@@ -6,12 +6,12 @@ use std::net::SocketAddr;
 /// Error: the tunnel cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum TunnelError {
-    /// The device cannot be created or used.
+    /// The TUN device cannot be created or used.
     #[error(
         "the TUN device {name} cannot be made or used, which needs CAP_NET_ADMIN and /dev/net/tun: {source}"
     )]
     Device {
-        /// Name of the device.
+        /// Name of the TUN device.
         name: String,
         /// The system's error.
         source: std_io::Error,
@@ -39,7 +39,7 @@ pub enum TunnelError {
     /// The system cannot create a thread.
     #[error("the system gives no thread: {0}")]
     System(#[from] std_io::Error),
-    /// The device was deleted while the tunnel ran.
+    /// The TUN device was deleted while the tunnel ran.
     #[error("the TUN device was deleted while the tunnel ran: start the tunnel again, which makes a new one")]
     DeviceGone,
     /// The thread that drives the sockets ended.

@@ -125,7 +125,7 @@ fn is_socket(file: &Path) -> bool {
 pub(crate) struct SocketCounters(Mutex<Option<(Clock, EndpointStats)>>);
 
 impl SocketCounters {
-    /// Younger counters are used again. This is less than the time between two snapshots of a peer.
+    /// Counters that are not older than this are used again. A peer has a snapshot less often.
     const FRESH: Duration = Duration::from_millis(500);
 
     fn read(&self, endpoint: &Endpoint) -> (Clock, EndpointStats) {

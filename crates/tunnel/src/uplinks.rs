@@ -61,8 +61,8 @@ pub(crate) struct Place {
     pub(crate) options: PathOptions,
 }
 
-/// The places of the working uplinks, the cheapest first. Of an interface, only its first address of each
-/// family is used.
+/// Address and interface of each working uplink, the cheapest first. Of an interface, only the
+/// first address of each family is used.
 pub(crate) fn working(uplinks: &[Uplink]) -> Vec<Place> {
     let Ok(all) = if_addrs::get_if_addrs() else { return Vec::new() };
     let all: Vec<(String, IpAddr)> = all
@@ -131,8 +131,8 @@ impl Follower {
         Follower { joins, idle: BTreeMap::new(), joined: BTreeSet::new(), set: BTreeMap::new() }
     }
 
-    /// Sets the options of the paths from these places before the paths exist, so that a path never carries
-    /// data that its options forbid.
+    /// Sets the options of the paths from these addresses before the paths exist, so that a path
+    /// never carries data that its options forbid.
     pub(crate) fn set_options(&mut self, connection: &Connection, places: &[Place]) {
         for &Place { address, options, .. } in places {
             if self.set.insert(address, options).unwrap_or_default() != options {

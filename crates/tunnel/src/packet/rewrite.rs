@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn mss_of_a_syn_is_lowered_and_its_checksum_stays_right() {
-        // At an even offset, and at an odd offset.
+        // The option is at an even offset, and at an odd one.
         for (options, at) in [([2, 4, 5, 180, 1, 1, 1, 0], 22), ([1, 2, 4, 5, 180, 1, 1, 0], 23)] {
             let packet = clamped(ipv4_packet(TCP, &syn(&options)), 1400);
             assert_eq!(packet[20 + at..22 + at], 1360_u16.to_be_bytes());

@@ -1,4 +1,4 @@
-//! The threads between device and association.
+//! The threads between the TUN device and the associations.
 
 use super::log::{Log, Repeated};
 use super::options::{STREAMS, URGENT};
@@ -31,13 +31,13 @@ use units::{Instant, Span};
 const FRESH: Span = Span::from_millis(50);
 /// Largest number of queued urgent packets; further ones enter the queue of flows.
 const MOST_URGENT: usize = 64;
-/// Pause after a failed read of the device.
+/// Pause after a failed read of the TUN device.
 const BREATH: Duration = Duration::from_millis(10);
 
 /// Largest number of batches that are kept while no receiver uses them. A batch takes more than a megabyte.
 const SPARE: usize = 8;
 
-/// Carries packets between the device and the current association of each peer.
+/// Carries packets between the TUN device and the current association of each peer.
 #[derive(Clone)]
 pub(super) struct Carrier(Arc<Shared>);
 
@@ -53,7 +53,7 @@ struct Shared {
     links: RwLock<Vec<Arc<Link>>>,
     /// Batches that no receiver uses now.
     batches: Mutex<Vec<Batch>>,
-    /// Packets of the device that are no IP packets, or have no peer.
+    /// Packets read from the TUN device that are no IP packets, or have no peer.
     refused: AtomicU64,
 }
 
@@ -91,7 +91,7 @@ struct Counters {
 }
 
 impl Carrier {
-    /// Starts to read the device; packets for a peer without an association are dropped.
+    /// Starts to read the TUN device; packets for a peer without an association are dropped.
     pub(super) fn start(
         device: SyncDevice,
         config: &TunnelConfig,
@@ -122,7 +122,7 @@ impl Carrier {
         *self.0.routes.write().unwrap_or_else(PoisonError::into_inner) = Routes::new(peers);
     }
 
-    /// Carries packets between the device and this association of a peer from now on.
+    /// Carries packets between the TUN device and this association of a peer from now on.
     ///
     /// # Errors
     /// The system's error if it cannot create threads.
@@ -168,8 +168,8 @@ impl Carrier {
         self.0.links.read().unwrap_or_else(PoisonError::into_inner).iter().filter_map(leave).collect()
     }
 
-    /// Counters of the packets to and from a peer. Packets of the device that have no peer
-    /// count as refused for each peer.
+    /// Counters of the packets to and from a peer. Packets read from the TUN device that have no
+    /// peer count as refused for each peer.
     pub(super) fn stats(&self, peer: usize) -> CarrierStats {
         let read = |pair: &[AtomicU64; 2]| pair.each_ref().map(|counter| counter.load(Ordering::Relaxed));
         let link = self.0.link(peer);
@@ -276,7 +276,7 @@ impl Shared {
         Instant::ZERO + Span::from_nanos(self.began.elapsed().as_nanos() as u64)
     }
 
-    /// Reads the device until it is deleted. Logs other errors and reads again.
+    /// Reads the TUN device until it is deleted. Logs other errors and reads again.
     fn read(&self, log: &Log) -> TunnelError {
         let mut frame = vec![0; LONGEST_READ];
         let mut memory = vec![0; LONGEST + SEGMENTS * self.mtu];
@@ -299,7 +299,7 @@ impl Shared {
         }
     }
 
-    /// Queues packets of the device for their peers.
+    /// Queues packets that were read from the TUN device for their peers.
     fn take_packets<'p>(&self, packets: impl Iterator<Item = &'p mut [u8]>) {
         let packets: Vec<(usize, Inner, Vec<u8>)> = packets
             .filter_map(|packet| {
@@ -319,7 +319,8 @@ impl Shared {
         }
     }
 
-    /// The peer of a packet of the device, and its headers; `None` if it has no peer or is no IP packet.
+    /// The peer for a packet from the TUN device, and its headers; `None` if it
+    /// has no peer or is no IP packet.
     fn destination(&self, packet: &[u8]) -> Option<(usize, Inner)> {
         let inner = packet::inspect(&self.hasher, packet)?;
         let (_, destination) = packet::addresses(packet)?;
@@ -356,8 +357,8 @@ impl Shared {
         }
     }
 
-    /// The next packet for this association as a message. The driver calls this when the association has
-    /// room.
+    /// The next packet for this association, as a message. The thread of the sockets calls
+    /// this when the association has room.
     fn next_message(&self, link: &Link, id: AssocId) -> Option<Message> {
         let mut line = link.line();
         if !line.is_current(id) {
@@ -429,7 +430,7 @@ impl Shared {
         let (packets, bytes, written) = batch.write(&self.device);
         match written {
             Ok(()) => count(&link.counters.received, packets, bytes),
-            // The device does not say which of them it refused: all count.
+            // The TUN device does not say which of the packets it refused: all count.
             Err(_) => drop(link.counters.refused.fetch_add(packets as u64, Ordering::Relaxed)),
         }
     }
@@ -466,8 +467,8 @@ fn count(pair: &[AtomicU64; 2], packets: usize, bytes: usize) {
     pair[1].fetch_add(bytes as u64, Ordering::Relaxed);
 }
 
-/// The rest of the lifetime of a packet that arrived from the device at `since`, after which the association
-/// abandons it.
+/// The rest of the lifetime of a packet that was read from the TUN device at `since`,
+/// after which the association abandons it.
 fn left(now: Instant, since: Instant) -> Reliability {
     // A lifetime of zero would still allow an immediate transmission.
     Reliability::Until(LIFETIME.saturating_sub(now.since(since)).max(Span::from_nanos(1)))

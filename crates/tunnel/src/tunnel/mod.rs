@@ -1,5 +1,5 @@
-//! The running tunnel: packets from the device to the association and back, and a new association each time
-//! one ends.
+//! The running tunnel: packets from the TUN device to the association and back, and a
+//! new association each time one ends.
 
 mod carry;
 mod hooks;

@@ -6,7 +6,7 @@ use crate::redundant::Redundant;
 use io::StreamId;
 use io::sctp::{Config, PathSelection, PathSet, StreamScheduler};
 
-/// SCTP port of the waiting end; the UDP port already distinguishes tunnels.
+/// SCTP port of the end that waits; the UDP port already distinguishes tunnels.
 pub(super) const PORT: u16 = 9901;
 /// Size of the outbox before the stack in bytes. It holds urgent packets: all others wait in the queue of
 /// flows.
