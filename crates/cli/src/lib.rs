@@ -65,9 +65,9 @@ pub trait Cluster: lab::sweep::Elsewhere {
     fn connect(&mut self, address: &str) -> Result<(), String>;
 }
 
-/// Runs the command with its arguments, without the name of the command, and returns the exit code. Without a
-/// `cluster` the Python package performs sweeps on clusters. `declared` are the arguments of the subcommands
-/// that the Python package runs, for completions and manual pages.
+/// Runs the command with its arguments, without the name of the command, and returns the exit code. If
+/// `cluster` is `None`, the Python package performs sweeps on clusters. `declared` are the arguments of the
+/// subcommands that the Python package runs, for completions and manual pages.
 ///
 /// The codes: 0 success; 1 a run failed, or results could not be written; 2 arguments or a scenario are
 /// wrong; 3 `reproduce` missed a number or, except with `--demo`, left one OPEN without a reason; 130 stopped

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use units::ByteCount;
 
-/// The environment variable with the path of the host process's socket.
+/// The environment variable with the path at which a host process (with the SCTP stack) listens.
 const SOCKET: &str = "ANABRANCH_SOCKET";
 /// The environment variable that turns TCP sockets of a program into SCTP sockets.
 const TCP: &str = "ANABRANCH_TCP_AS_SCTP";
@@ -32,8 +32,8 @@ const KERNEL: &str =
 /// Largest size of a capture file in bytes.
 const CAPTURE: ByteCount = ByteCount::new(1 << 30);
 
-/// Runs a program with the preloaded library. Its sockets run in this process, unless `ANABRANCH_SOCKET`
-/// names a host process.
+/// Runs a program with the preloaded library. This process runs the program's SCTP sockets, unless
+/// `ANABRANCH_SOCKET` names another process that does (`anabranch sctpd`).
 pub fn preload(chosen: &ArgMatches) -> Result<i32, Failure> {
     let words: Vec<&OsString> = chosen.get_many("program").into_iter().flatten().collect();
     let Some((name, arguments)) = words.split_first() else { return Ok(code::USAGE) };

@@ -399,7 +399,7 @@ static void ready(void) {
     close(server(SOCK_STREAM));
 }
 
-/* Ten thousand sockets are open, and one pair of them works. The parent is the host process. */
+/* Ten thousand sockets are open, and two that are connected work. The parent process runs the stack. */
 static void crowd(void) {
     enum { SOCKETS = 10000, MEGABYTES = 200, MOST_SECONDS = 30 };
     struct rlimit limit;
@@ -469,7 +469,7 @@ static void expect(int fd, int n, size_t room) {
     }
 }
 
-/* The host process puts several messages into a record. A program sees each by itself. */
+/* The process with the stack writes several messages in one record. The program receives each by itself. */
 static void bursts(void) {
     int client = -1, accepted, n, ended, waiting = 0;
     unsigned char data[4000];
@@ -609,7 +609,7 @@ static struct sctp_prstatus abandoned(int fd, int name, int stream, int policy) 
     return status;
 }
 
-/* Messages with a lifetime of 20 ms end while the peer does not read. */
+/* Messages with a lifetime of 20 ms are abandoned while the peer does not read. */
 static void lifetimes(void) {
     int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), small = 65536, accepted;
     char data[1000] = {0};
@@ -684,7 +684,7 @@ static void everyone(void) {
     NEED(take(accepted, data, 8) == 3 && !memcmp(data, "one", 3));
 }
 
-/* No process uses UDP port 9; the host process uses 9899. */
+/* No process uses UDP port 9; the stack uses 9899. */
 static void udp_port(void) {
     int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM);
     struct sctp_udpencaps peer = {.sue_port = htons(9)};
@@ -698,7 +698,7 @@ static void udp_port(void) {
     peer.sue_port = 0;
     NEED(getsockopt(client, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, &len) == 0);
     NEED(len == sizeof peer && peer.sue_port == htons(9899));
-    /* The host process uses UDP, so it refuses port 0, which means plain IP. */
+    /* The stack uses UDP, so it refuses port 0, which means plain IP. */
     peer.sue_port = 0;
     FAILS(setsockopt(client, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, sizeof peer), EINVAL);
     close(listener);

@@ -66,7 +66,7 @@ for port, on in (5001, 0), (5002, 1):
     assert!(chunks[..2] == [0, 0] && chunks[2] > 0 && chunks[3] > 0, "{chunks:?}");
 }
 
-/// The capabilities of the program decide, not those of the host process.
+/// The capabilities of the program decide, not those of the process with the stack.
 #[test]
 fn ports_below_1024_need_a_capability() {
     if ["python3", "setpriv"].iter().any(|name| which(name).is_none()) || in_new_namespace().is_none() {

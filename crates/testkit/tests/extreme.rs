@@ -202,9 +202,9 @@ fn run(seed: u64) -> Outcome {
 /// Upper bound of the duration of a run in which half of the packets are lost in each direction.
 const LIMIT: Span = Span::from_secs(5_000_000);
 
-/// Upper bound of the packets sent in the outage of ten seconds, in both directions. It consists of a send
-/// buffer of 40 kB in packets of 576 bytes, and a few dozen retransmissions, reinjected copies and heartbeats
-/// for each of three paths.
+/// Upper bound of the packets sent in the outage of ten seconds, in both directions. In each direction: a
+/// send buffer of 40 kB in packets of 576 bytes (about 500 bytes of data), and 60 retransmissions, reinjected
+/// copies and heartbeats for each of three paths.
 const MOST_IN_VAIN: u64 = 2 * (40_000 / 500 + 3 * 60);
 
 #[test]

@@ -40,8 +40,8 @@ impl Receiver for Bound {
         Ok(self.socket.local_addr()?.to_string())
     }
 
-    /// After each train, reports to the sender how many bytes arrived. A datagram of one byte ends the
-    /// transfer.
+    /// After each train (datagrams that the kernel joined), reports to the sender how many bytes arrived.
+    /// A datagram of one byte ends the transfer.
     fn run(self: Box<Self>) -> Result<(u64, f64)> {
         let messages = BATCH_SIZE.min(8);
         let mut memory = vec![0; messages * 65_536];

@@ -1,5 +1,5 @@
 //! Explains a finished run from its results: a folder of `run --out`, one run of a sweep, or a measurement of
-//! `measure --out`. It tries no changes, because the results do not contain the scenario.
+//! `measure --out`. No changes are tried, because the results do not contain the scenario.
 
 use super::report;
 use super::words::Subject;

@@ -30,7 +30,7 @@ pub fn table(latency: &Latency) -> String {
     text + &verdict(latency)
 }
 
-/// The round-trip times of some probes in a phase; `None` if there were no probes, except for a path.
+/// A row with the round-trip times of `probes` in a phase. `None` if none was sent; a path always has a row.
 fn row(latency: &Latency, one: &PhaseLatency, probes: &Probes) -> Option<Vec<String>> {
     let is_path = matches!(probes.kind, ProbeKind::Path { .. });
     let sent = is_path || probes.rtts.iter().any(|(at, _)| (one.time.0..one.time.1).contains(at));

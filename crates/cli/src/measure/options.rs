@@ -169,7 +169,7 @@ fn capture(chosen: &ArgMatches, sctp: usize) -> Result<Option<CaptureFile>, Fail
     Ok(Some(CaptureFile { file: file.into(), limit: ByteCount::round_f64(limit) }))
 }
 
-/// Longest wait for the time of `--at`. A server ends a measurement if it receives nothing for long.
+/// Longest wait in seconds for the time of `--at`: a server closes a control connection that is long silent.
 const LONGEST_WAIT: f64 = 30.0;
 
 /// The time to begin, in microseconds since 1970.

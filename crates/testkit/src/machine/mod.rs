@@ -204,7 +204,8 @@ impl Machine {
         }
         let more = reader.read > before;
         self.drain(side);
-        // The next message follows a reset of its stream that the application has now been notified of.
+        // Reading stops before a message that follows a reset of its stream. The application has
+        // now got that event, so it reads on.
         if more && self.host(side).endpoint.next_message_len(id).is_some() {
             self.read(side, most);
         }

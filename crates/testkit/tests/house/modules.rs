@@ -133,7 +133,7 @@ fn graphs(name: &str) -> BTreeMap<String, Graph> {
     sources(&src, &mut files);
     let read = |file: &PathBuf| (place(&src, file), code(&fs::read_to_string(file).unwrap_or_default()));
     let files: Vec<_> = files.iter().map(read).collect();
-    // The names of the files, since a macro may declare the modules.
+    // Takes the names of the files as the modules, since a macro may declare the modules.
     let inside = |folder: &[String]| {
         let below = files.iter().filter_map(|(place, _)| place.strip_prefix(folder)?.first());
         below.cloned().collect()

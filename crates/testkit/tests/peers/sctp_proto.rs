@@ -305,7 +305,7 @@ impl Extended for SctpProto {
     }
 
     fn reset(&mut self, now: Instant, stream: u16) {
-        // The stack has already answered a reset by the peer; the stream then no longer exists.
+        // If the peer has reset its stream, the stack has reset this one in answer, and it no longer exists.
         if let Ok(mut stream) = self.association().stream(stream) {
             stream.close().expect("an established association");
         }
