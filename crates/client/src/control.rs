@@ -11,7 +11,7 @@ use records::{Answer, Op, Request};
 /// Size of the buffers for requests and answers.
 pub const ROOM: usize = Request::LEN + Request::MAX_BODY;
 
-/// Connects to the host process. Returns the descriptor, or -1 and errno.
+/// Connects to the process with the SCTP stack. Returns the descriptor, or -1 and errno.
 pub fn dial(flags: c_int) -> c_int {
     let Some((address, len)) = host::host() else { return real::fail(libc::EPROTONOSUPPORT) };
     // SAFETY: the address is a static one.

@@ -9,7 +9,7 @@ type Address = (sockaddr_un, socklen_t);
 /// The address that [`attach`] stored; null: the environment gives the address.
 static ATTACHED: AtomicPtr<Address> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The address of the host process; `None` if none is known.
+/// The address of the process with the SCTP stack; `None` if none is known.
 pub fn host() -> Option<(&'static sockaddr_un, socklen_t)> {
     static HOST: OnceLock<Option<Address>> = OnceLock::new();
     // SAFETY: an attached address is never freed.
@@ -17,7 +17,8 @@ pub fn host() -> Option<(&'static sockaddr_un, socklen_t)> {
     attached.or_else(|| HOST.get_or_init(find_host).as_ref()).map(|(address, len)| (address, *len))
 }
 
-/// Makes later sockets use the host process at this path; a path that begins with `@` is an abstract name.
+/// Makes later sockets use the host process that listens at this path. A path that begins with
+/// `@` is a name in the abstract namespace.
 ///
 /// Returns false if the path is empty or too long. The address stays in memory until the process ends.
 pub fn attach(path: &[u8]) -> bool {

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 /// Bytes of the longest record, with the request that returns the record to the host process.
 const ROOM: usize = Request::LEN + Header::LEN + MAX_DATA;
 
-/// Memory of the system for one record; null if there is none.
+/// Memory for one record, mapped by the system (mmap); null if the system gives none.
 struct Memory(*mut u8);
 
 impl Memory {

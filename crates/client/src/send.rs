@@ -66,8 +66,9 @@ unsafe fn transmit(
     vectors.total as isize
 }
 
-/// Asks the host process whether it takes a message that it might refuse: the stream is not known to exist,
-/// the message names a key, or the socket limits messages. If it does not, sets errno and returns false.
+/// Asks the host process (with the SCTP stack) about a message that it might refuse: the stream is
+/// not known to exist, the message names a key, or an option restricts the messages of the socket. If
+/// it refuses, sets errno and returns false.
 fn is_allowed(entry: &Entry, header: &Header, length: usize) -> bool {
     let known = entry.streams.load(Ordering::Relaxed);
     let named = !entry.has(switches::MANY) || header.flags & record_flags::ADDRESS == 0;

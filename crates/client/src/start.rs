@@ -10,7 +10,7 @@ use records::Op;
 /// Only descriptors below this number are checked for inherited sockets.
 const INHERITED: c_int = 256;
 
-/// True if the descriptor is connected to the host process.
+/// True if the descriptor is connected to the host process (which runs the SCTP stack).
 fn is_pair(fd: c_int) -> bool {
     let Some((host, host_len)) = host() else { return false };
     // SAFETY: zero is a valid address.

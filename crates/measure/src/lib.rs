@@ -2,8 +2,8 @@
 //!
 //! The active side ([`Client`]) and the passive side ([`Server`]) use NPMP, the protocol of NetPerfMeter,
 //! over a TCP control connection. So each of them also works with NetPerfMeter. [`Keys`] encrypt SCTP, but
-//! not TCP and UDP. [`npmp`] is the codec. [`FlowSpec`] describes a flow, and `lab::traffic` draws its
-//! frames, as for simulated flows.
+//! not TCP and UDP. [`npmp`] is the codec. [`FlowSpec`] describes a flow; `lab::traffic` generates times and
+//! lengths of its frames, as for simulated flows.
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "measures in real time")]
 

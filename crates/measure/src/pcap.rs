@@ -42,8 +42,8 @@ impl Captured {
 /// Size in bytes of the write buffer of the file.
 const BUFFER: usize = 1 << 18;
 
-/// A capture file that is being written. The driver of the
-/// sockets has one clone as its tap, the caller another.
+/// A capture file that is being written. The driver (thread of the sockets) passes each packet to one clone
+/// of this value, and the caller keeps another one.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     file: PathBuf,

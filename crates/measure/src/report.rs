@@ -17,7 +17,7 @@ pub const SCHEMA: &str = "anabranch.measure/1";
 pub struct PeerReport {
     /// Data that the other side sent.
     pub sent: Amount,
-    /// Data that the other side received, with the times.
+    /// Data that the other side received.
     pub received: Amount,
     /// Rate of the data that the other side received, in bit/s.
     pub received_bit_rate: f64,

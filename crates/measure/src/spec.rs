@@ -245,7 +245,7 @@ impl Law {
     }
 }
 
-/// The distribution of a random number of NPMP whose mean is in `range`.
+/// Converts a random number of NPMP to a distribution. An error if its mean is not in `range`.
 fn distribution(what: &str, random: Random, range: std::ops::RangeInclusive<f64>) -> Result<Law, BadFlow> {
     let [value, second, ..] = random.values;
     let bad = |why: String| BadFlow(format!("{what}: {why}"));

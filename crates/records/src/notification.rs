@@ -66,9 +66,9 @@ pub enum KeyState {
 /// A message that the peer did not acknowledge.
 #[derive(Clone, Copy, Debug)]
 pub struct Failed<'a> {
-    /// A part of it was sent.
+    /// True if a part of the message was sent.
     pub sent: bool,
-    /// Its stream.
+    /// Stream of the message.
     pub stream: u16,
     /// `snd_flags`.
     pub flags: u16,

@@ -25,14 +25,14 @@ pub struct Association {
     pub active: Instant,
     /// Time without messages after which the association is shut down (`SCTP_AUTOCLOSE`).
     pub autoclose: Option<Span>,
-    /// Cookie of its socket, once the program has closed that socket.
+    /// Cookie (`SO_COOKIE`) of the association's socket, once the program has closed this socket.
     pub closed: u64,
-    /// Time of its entry in [`Associations::timers`].
+    /// Time of the association's entry in [`Associations::timers`].
     timer: Option<Instant>,
 }
 
 impl Association {
-    /// An association that is not up.
+    /// Creates an association whose handshake is not complete.
     pub fn new(port: u16, id: AssocId, owner: usize, peers: Vec<IpAddr>, peer_port: u16) -> Self {
         Association {
             port,

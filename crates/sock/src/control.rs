@@ -9,14 +9,14 @@ use records::{Answer, Header, Op, Request};
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::OwnedFd;
 
-/// A value, the body of an answer, and a descriptor for the program.
+/// The answer to a request: a value, a body, and a descriptor for the program.
 type Served = Result<(i32, Vec<u8>, Option<OwnedFd>), Errno>;
 
 fn done(result: Result<(), Errno>) -> Served {
     result.map(|()| (0, Vec::new(), None))
 }
 
-/// An option in the shorter structure of older programs.
+/// Shortens the value of an option to the structure that older programs expect.
 fn shortened(mut answer: Vec<u8>, name: i32, room: usize) -> Result<Vec<u8>, Errno> {
     match name {
         n::EVENTS | n::GET_ASSOC_STATS => answer.truncate(room),

@@ -307,7 +307,7 @@ fn received_header(socket: &Socket, association: &Association, number: i32, rece
     header.flags |= if received.unordered { flags::UNORDERED } else { 0 };
     header.association = number;
     (header.stream, header.ssn) = (received.stream.0, received.ssn.0);
-    // The program gets the bytes of the peer in the order of the wire.
+    // The program gets the four bytes of the PPID as the peer sent them.
     header.ppid = received.ppid.0.to_be();
     header.context = socket.settings.received_context;
     header.tsn = received.tsn.0;

@@ -28,14 +28,14 @@ pub struct Pair {
     ends: bool,
     /// While the program returns records (`sctp_peeloff`): how many of those in `waiting` it has returned.
     returned: Option<usize>,
-    /// Data was written since the program had last read all records.
+    /// True if data was written after the program had last read all records.
     data: bool,
     /// The program closed its end before it had read all records.
     reset: bool,
     /// One record may hold several messages. Then the processes of the program must not
     /// read their end at the same time.
     packs: bool,
-    /// The last record that was written also told the length of the next message.
+    /// True if the record that was written last also told the length of the next message.
     announced: bool,
 }
 
@@ -240,7 +240,7 @@ impl Pair {
         self.waiting.get(n).is_some_and(Record::is_message)
     }
 
-    /// The header of the waiting record `n`, if the first `count` waiting records become one.
+    /// The header of the waiting record `n`, if the first `count` waiting records become one record.
     fn header(&self, n: usize, count: usize) -> [u8; Header::LEN] {
         let mut header = self.waiting[n].header;
         if self.packs && header.kind == Kind::Data {

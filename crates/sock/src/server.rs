@@ -287,7 +287,8 @@ impl Server {
         config.nagle = true;
         let many = hello.policy == SEQPACKET;
         Socket {
-            // Several processes of a program may read a one-to-many socket at the same time.
+            // Several processes of a program may read a one-to-many socket at the
+            // same time: one message a record.
             pair: if many { pair } else { pair.packing() },
             cookie: hello.cookie(),
             uid,

@@ -22,7 +22,7 @@ pub struct Socket {
     pub phase: Phase,
     /// The SCTP port, once bound.
     pub port: Option<u16>,
-    /// The addresses of a socket that is not bound to all.
+    /// Addresses to which the socket is bound; empty: all addresses.
     pub bound: Vec<IpAddr>,
     /// The options of later associations.
     pub config: Config,
@@ -132,7 +132,7 @@ impl Socket {
         self.v6 && kept.is_some_and(|value| value.iter().any(|&byte| byte != 0))
     }
 
-    /// True if IPv4 addresses are given as IPv6 addresses.
+    /// True if the program gets IPv4 addresses as IPv4-mapped IPv6 addresses.
     pub fn maps(&self) -> bool {
         self.v6
     }

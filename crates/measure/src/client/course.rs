@@ -33,8 +33,7 @@ pub(super) struct Reading {
 pub(super) struct Course {
     pub(super) begun: u64,
     started: Instant,
-    /// Counters at the time from which data counts (after
-    /// [`ClientOptions::omit`](super::ClientOptions::omit)).
+    /// Counters at the time from which data counts (after the time `omit`).
     base: Reading,
     /// Counters at the end of the last completed interval.
     last: Reading,

@@ -40,7 +40,7 @@ pub struct Probed {
     pub own: Arc<Table>,
     /// The flows that load the paths: from the server, and to the server.
     pub flows: [Arc<Flow>; 2],
-    /// Opens endpoints of new associations with the server; `None` if there may be none.
+    /// Opens endpoints of new associations with the server; `None` if no new association is allowed.
     pub foreign: Option<(Bind, Peer)>,
 }
 

@@ -20,8 +20,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The spread of round-trip times in the order of sending, with `None` for a probe without an answer.
-    /// Returns `None` if no probe was answered.
+    /// Computes the statistics of round-trip times, which are in the order of sending; `None`: a probe
+    /// without an answer. Returns `None` if no probe was answered.
     pub fn of(rtts: &[Option<f64>]) -> Option<Self> {
         let answered: Vec<f64> = rtts.iter().flatten().copied().collect();
         if answered.is_empty() {

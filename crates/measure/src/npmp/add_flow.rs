@@ -1,7 +1,7 @@
 use super::FlowId;
 use super::cursor::{Cursor, Writer};
 
-/// Size of an on/off event. Before NetPerfMeter 2.0.3 the structure had padding before the numbers.
+/// Size of an on/off event. Before NetPerfMeter 2.0.3 it had padding before its floating-point numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventSize {
     /// 40 bytes: versions 1.x, and 2.x before 2.0.3.

@@ -243,7 +243,7 @@ prop_compose! {
         (description, path_manager) in any::<([u8; 32], [u8; 16])>(),
         (congestion_control, scheduler) in any::<([u8; 16], [u8; 16])>(),
         (rate, size) in (random(), random()),
-        // Without events both sizes are equal. Nine events of 40 bytes are as long as ten of 36 bytes.
+        // At most eight events, because nine events of 40 bytes are as long as ten of 36 bytes.
         events in prop::collection::vec((random(), any::<bool>()), 0..9),
         (repeat, debug, no_delay) in any::<(bool, bool, bool)>(),
     ) -> AddFlow {
@@ -275,7 +275,7 @@ proptest! {
             bytes[2..4].copy_from_slice(&length);
         }
         if let Ok(message) = Message::decode(&bytes) {
-            // Unused bytes are not kept, so that only the lengths must agree.
+            // Decoding drops unused bytes, so only the lengths are compared.
             let lengths = [EventSize::Padded, EventSize::Packed].map(|size| message.encode(size).len());
             prop_assert!(lengths.contains(&bytes.len()));
         }

@@ -36,13 +36,13 @@ impl Echoes {
         lock(&self.0).remove(&cookie);
     }
 
-    /// The echo of a message of SCTP; `None` if its cookie is not known.
+    /// The echo of a message of SCTP; `None` if the message is an echo itself, or its cookie is not known.
     pub fn of_message(&self, probe: Probe) -> Option<Probe> {
         let known = lock(&self.0).contains_key(&probe.cookie);
         (known && !probe.is_answer).then_some(Probe { is_answer: true, ..probe })
     }
 
-    /// The echo of a datagram from this address.
+    /// The echo of a datagram from this address; `None` if such a datagram must not be echoed.
     fn of_datagram(&self, probe: Probe, source: IpAddr) -> Option<Probe> {
         let known = lock(&self.0).get(&probe.cookie)?.contains(&source.to_canonical());
         (known && !probe.is_answer).then_some(Probe { is_answer: true, ..probe })
