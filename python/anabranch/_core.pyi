@@ -854,7 +854,7 @@ class NetEndpoint:
         """Counters of each UDP socket."""
 
     def saved_paths(self) -> Operation[str]:
-        """Returns what the paths of this endpoint carried, as text."""
+        """Returns what the paths of this endpoint carried in a round trip, and their RTTs, as text."""
 
     def restore_paths(self, saved: str) -> Operation[None]:
         """Takes the text that ``saved_paths`` returned earlier."""

@@ -206,7 +206,7 @@ impl NetEndpoint {
         self.inner.stats().sockets.into_iter().map(SocketStats::from).collect()
     }
 
-    /// Returns what the paths of this endpoint carried, as text.
+    /// Returns what the paths of this endpoint carried in a round trip, and their RTTs, as text.
     fn saved_paths(&self) -> Operation {
         let endpoint = self.inner.clone();
         Operation::new(async move {

@@ -15,7 +15,7 @@ pub struct Wakeups {
     slots: Arc<Mutex<Slots>>,
 }
 
-/// The slots whose operations can continue. Drivers fill the queue without the GIL.
+/// The slots whose operations can continue. The threads of the sockets fill the queue without the GIL.
 #[derive(Debug)]
 struct Queue {
     woken: Mutex<Vec<usize>>,
