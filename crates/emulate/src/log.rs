@@ -25,7 +25,7 @@ pub(crate) struct Log {
 const EVERY: Span = Span::from_secs(1);
 
 impl Log {
-    /// Records what happened since the last record, if that is a second ago.
+    /// Records what happened since the last record, if that record is at least a second old.
     pub(crate) fn look(&mut self, now: Instant, counts: impl FnOnce() -> Counts) {
         if now < self.next {
             return;

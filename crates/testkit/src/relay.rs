@@ -64,7 +64,7 @@ struct State {
     held: BinaryHeap<Reverse<Held>>,
 }
 
-/// A delayed datagram. The order is that of the time at which it must be sent.
+/// A delayed datagram. Datagrams are ordered by the time at which they must be sent.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Held {
     at: Instant,

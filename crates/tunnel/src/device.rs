@@ -79,8 +79,8 @@ impl Batch {
         self.packets == IDEAL_BATCH_SIZE
     }
 
-    /// Writes and removes all packets. Returns their number and bytes, and the error if the device refused
-    /// one of them.
+    /// Writes and removes all packets. Returns their number and bytes, and the error if
+    /// the TUN device refused one of them.
     pub(crate) fn write(&mut self, device: &SyncDevice) -> (usize, usize, io::Result<()>) {
         let packets = &mut self.buffers[..std::mem::take(&mut self.packets)];
         let written = device.send_multiple(&mut self.table, packets, VIRTIO_NET_HDR_LEN);

@@ -72,7 +72,7 @@ mod tests {
                 assert!(!chooses(&flows, &make(UDP, &udp(5060, 5060)[..length])));
             }
         }
-        // 46 (EF) with the ECN bits.
+        // DSCP 46 (EF), and the two bits of ECN.
         let mut v4 = ipv4_packet(1, &[0; 8]);
         v4[1] = 46 << 2 | 3;
         let mut v6 = ipv6_packet(1, &[0; 8]);

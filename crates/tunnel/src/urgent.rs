@@ -42,7 +42,7 @@ pub(crate) fn is_urgent(packet: &[u8], inner: &Inner) -> bool {
 /// Limits the rate of urgent packets.
 #[derive(Debug)]
 pub(crate) struct Allowance {
-    /// Time at which the allowance is full again.
+    /// Time at which a whole burst of urgent packets is allowed again.
     full: Instant,
 }
 

@@ -126,7 +126,7 @@ impl Sockets {
         Some(at)
     }
 
-    /// Passes a train of datagrams that arrived at the socket of an end into the network.
+    /// Passes a train of datagrams (joined by the kernel) from the socket of an end into the network.
     fn enter(
         &mut self,
         to: usize,

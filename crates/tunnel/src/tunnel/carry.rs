@@ -83,8 +83,8 @@ struct Line {
 struct Counters {
     sent: [AtomicU64; 2],
     received: [AtomicU64; 2],
-    /// Packets from the peer that are no IP packets or have an address of another peer, and packets that the
-    /// device or the association refused.
+    /// Packets from the peer that are no IP packets or have an address of another peer, and packets that
+    /// the TUN device or the association refused.
     refused: AtomicU64,
     copied: AtomicU64,
     duplicates: AtomicU64,

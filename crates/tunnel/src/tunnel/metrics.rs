@@ -36,7 +36,7 @@ pub(super) fn bind(address: Option<SocketAddr>) -> Result<Option<TcpListener>, T
 
 /// Answers HTTP requests until the tunnel has ended.
 pub(super) fn serve(listener: TcpListener, tunnel: &Arc<Tunnel>, stop: &Stop) -> Result<(), TunnelError> {
-    // This thread must not keep the tunnel while it waits for a request: the device is
+    // This thread must not keep the tunnel while it waits for a request: the TUN device is
     // closed when the tunnel is dropped.
     let tunnel = Arc::downgrade(tunnel);
     let mut of_endpoint = EndpointMetrics::default();

@@ -60,7 +60,7 @@ pub fn run(
     let roster = Roster::new(config.peers.clone());
     let board = Board::start(config, &roster, stop).map_err(TunnelError::Status)?;
     let requests = metrics::bind(config.metrics)?;
-    // The endpoint is bound before the device exists: the association must not use the device's address.
+    // The endpoint is bound before the TUN device exists: the association must not use the device's address.
     let waiting = match config.connect.is_empty() {
         true => match bind_patiently(config, &board, stop, &log)? {
             None => return stop.wait(),

@@ -316,7 +316,7 @@ fn over_a_silent_link(name: &'static str) {
     assert_eq!(twice, 0);
 }
 
-/// The device passes successive datagrams of one length as one packet.
+/// The TUN device passes successive datagrams of one length as one packet.
 fn with_trains_of_datagrams(name: &'static str) {
     let world = World::new(name);
     write_configs();
