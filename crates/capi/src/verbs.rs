@@ -40,7 +40,7 @@ impl<'a> Words<'a> {
         self.words.next().map_or(Ok(()), |_| Err(self.wrong()))
     }
 
-    /// All other words: numbers with commas between them, in brackets or not.
+    /// Reads all words that are left: numbers with commas between them, in brackets or not.
     fn numbers(&mut self) -> Result<Vec<u16>, Fault> {
         let text: String = self.words.by_ref().collect();
         let inside = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(&text);

@@ -17,7 +17,7 @@ pub fn flag() -> Arc<AtomicBool> {
     flag.clone()
 }
 
-/// Calls `first` at the first Ctrl-C. Only for a command that is the only one of its process.
+/// Calls `first` at the first Ctrl-C. Only for a process that runs no other command.
 #[cfg(target_os = "linux")]
 pub fn call(first: impl Fn() + Send + 'static) {
     handle(Arc::default(), first);

@@ -163,7 +163,7 @@ static void bindx(void) {
     NEED(local_addresses(fd) == 1);
     FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_REM, both, sizeof both[0]), EBUSY);
     NEED(listen(fd, 5) == 0);
-    /* The association has the address that is left. */
+    /* One address was removed: the association has the other one. */
     int client = opened(SOCK_STREAM);
     join(client);
     char value[512] = {0};

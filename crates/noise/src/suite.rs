@@ -26,7 +26,7 @@ impl Suite {
         }
     }
 
-    /// Sum of packet weights after which new keys are requested.
+    /// Sum of packet weights ([`Self::weight`]) after which this end requests new keys.
     pub(crate) fn worn(self) -> u64 {
         match self {
             Suite::ChaCha20Poly1305 => 1 << 32,

@@ -109,7 +109,7 @@ fn shape(axes: &[Json]) -> Vec<(String, Kind)> {
     shape
 }
 
-/// The rows of one run outside of named windows: flow, path, quantity and value.
+/// The rows of one run that belong to no named window (part of the run): flow, path, quantity and value.
 struct Rows<'t>(Vec<(&'t str, Option<u8>, &'t str, f64)>);
 
 impl<'t> Rows<'t> {
