@@ -2,7 +2,7 @@
 //! queue of an uplink.
 //!
 //! c is the cwnd and β CUBIC's reduction factor. b is the least round-trip time of the last 15 to 30 s, and r
-//! the least one of a round trip. The queueing delay T bounds the window:
+//! the least one of a round trip. cwnd must cause a queueing delay of at most T:
 //!
 //! ```text
 //! T = 10 ms + 0.4 b
@@ -16,7 +16,7 @@
 //! each cut as an ECN mark. HyStart++ alone would not end slow start in time: it needs eight samples in a
 //! round trip, and narrow uplinks give fewer. If other flows fill the queue, cuts do not shorten it, but
 //! leave the uplink to these flows. So after 6 cuts in a row only losses count for 10 s, and the delay is as
-//! high as the other flows make it. After 15 s without a cut, the window is halved for about a round trip,
+//! high as the other flows make it. After 15 s without a cut, cwnd is halved for about a round trip,
 //! because b may include the delay of a queue that the tunnel itself fills.
 
 use cc::{
@@ -25,13 +25,14 @@ use cc::{
 };
 use units::{ByteCount, Instant, Span};
 
-/// The part of T that does not depend on the path.
+/// The part of T (the longest queueing delay) that does not depend on the path.
 const SLACK: Span = Span::from_millis(10);
-/// Length of a period: b is the least round-trip time of the current period and of the one before.
+/// Length of a period. The least round-trip time of the current period and of the one before counts as the
+/// round-trip time without a queue (b).
 const MEMORY: Span = Span::from_secs(15);
 /// Cuts in a row after which the queue is assumed to be that of other flows.
 const VAIN: u32 = 6;
-/// Number of samples in a row above b + T that end slow start.
+/// Number of RTT samples in a row above b + T that end slow start.
 const EARLY: u32 = 2;
 /// Time for which only losses count after [`VAIN`] cuts in a row.
 const PAUSE: Span = Span::from_secs(10);
@@ -59,22 +60,22 @@ struct Delays {
     settles: bool,
     /// Number of cuts since the last round trip without a queue.
     vain: u32,
-    /// Until this time only losses count.
+    /// Until this time only losses reduce cwnd, and delays do not.
     paused: Instant,
-    /// There was a cut in the current period.
+    /// True if delays have reduced cwnd in the current period.
     was_cut: bool,
-    /// There was a queue in the previous round trip: the window does not grow.
+    /// True if there was a queue in the previous round trip. Then cwnd does not grow.
     holds: bool,
-    /// Number of samples in a row above b + T.
+    /// Number of RTT samples in a row that exceed b + T, the longest round-trip time without a cut.
     above: u32,
 }
 
-/// A cut of the window.
+/// A reduction of cwnd.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
-    /// To a window that builds no queue.
+    /// To this cwnd, which builds no queue.
     To(ByteCount),
-    /// To half of the window, for about one round trip.
+    /// To half of cwnd, for about one round trip.
     Halve,
 }
 
@@ -90,7 +91,7 @@ struct Round {
 }
 
 impl Delays {
-    /// Adds a sample. `view` is the state of the path before the acknowledgement.
+    /// Adds an RTT sample. `view` is the state of the path before the acknowledgement.
     fn observe(&mut self, now: Instant, rtt: Span, ack: &PathAck, view: &PathView) -> Option<Cut> {
         if now.since(*self.changed.get_or_insert(now)) >= MEMORY {
             self.least = [None, self.least[0]];
@@ -170,11 +171,11 @@ impl CongestionControl for Calm {
             if self.paths[p].holds && path.window.ssthresh.is_some() {
                 w[p].cwnd = w[p].cwnd.min(path.window.cwnd);
             } else if held {
-                // CUBIC must not count the time in which the window did not grow.
+                // CUBIC must not count the time in which cwnd did not grow.
                 self.control.on_idle(now, before, p, &mut w.to_vec());
             }
             let Some(cut) = cut else { continue };
-            // In recovery, losses have cut the window already. With a small flight size, this path builds no
+            // In recovery, losses have reduced cwnd already. With a small flight size, this path builds no
             // queue.
             if path.in_recovery || path.flight * 2 < path.window.cwnd {
                 continue;
@@ -242,7 +243,7 @@ mod tests {
     /// Round-trip time without a queue.
     const BASE: Span = Span::from_millis(40);
 
-    /// A saturated path whose round-trip time follows from its window.
+    /// A saturated path whose round-trip time follows from its cwnd.
     struct Model {
         control: Calm,
         window: CongestionWindow,

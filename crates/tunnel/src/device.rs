@@ -15,8 +15,8 @@ pub(crate) const LONGEST_READ: usize = VIRTIO_NET_HDR_LEN + LONGEST;
 pub(crate) const SEGMENTS: usize = 512;
 
 /// Creates the TUN device with its addresses and MTU, and brings it up. An existing device keeps
-/// its addresses and routes, and stays when the tunnel ends. If the kernel offers it, several
-/// packets of a flow cross the device as one.
+/// its addresses and routes, and stays when the tunnel ends. If the kernel supports this, it passes
+/// several packets of a flow as one packet.
 ///
 /// # Errors
 /// The system's error; or the device exists with another IPv4 address, which ours would replace together with

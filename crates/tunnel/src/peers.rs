@@ -9,11 +9,11 @@ use std::net::IpAddr;
 pub struct TunnelPeer {
     /// Name for people; empty if there is one peer.
     pub name: String,
-    /// Its public key; `None` without encryption.
+    /// The peer's public key; `None` without encryption.
     pub key: Option<PublicKey>,
-    /// Secret shared with it beside the keys.
+    /// Secret shared with the peer in addition to the keys.
     pub psk: Option<Secret>,
-    /// Inner addresses that it may use, with their prefix lengths. Empty: all, for the only peer.
+    /// Inner addresses that the peer may use, with their prefix lengths. Empty: all, for the only peer.
     pub addresses: Vec<(IpAddr, u8)>,
 }
 

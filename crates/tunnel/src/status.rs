@@ -125,7 +125,7 @@ fn is_socket(file: &Path) -> bool {
 pub(crate) struct SocketCounters(Mutex<Option<(Clock, EndpointStats)>>);
 
 impl SocketCounters {
-    /// Counters that are not older than this are used again. A peer has a snapshot less often.
+    /// Counters that are not older than this are used again. The status of one peer is updated less often.
     const FRESH: Duration = Duration::from_millis(500);
 
     fn read(&self, endpoint: &Endpoint) -> (Clock, EndpointStats) {

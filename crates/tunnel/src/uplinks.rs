@@ -190,7 +190,8 @@ impl Follower {
         }
     }
 
-    /// The addresses that have had no path for too long. Their time starts again.
+    /// Returns the addresses that have had no path for too long. From now on, their time without a path is
+    /// counted anew.
     fn given_up(&mut self, now: Instant, addresses: &[IpAddr], used: &[IpAddr]) -> Vec<IpAddr> {
         self.idle.retain(|address, _| addresses.contains(address) && !used.contains(address));
         for &address in addresses.iter().filter(|address| !used.contains(address)) {

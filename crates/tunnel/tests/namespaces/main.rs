@@ -323,7 +323,8 @@ fn with_trains_of_datagrams(name: &'static str) {
     let [_here, _there, _echo] = start_both(&world);
     let socket = UdpSocket::bind("0.0.0.0:0").expect("is free");
     socket.set_read_timeout(Some(Duration::from_millis(500))).expect("is positive");
-    // The longest one in a packet of the MTU has 1372 bytes; a datagram of 2500 bytes needs two packets.
+    // The longest datagram that fits into a packet of the MTU has 1372 bytes; one of 2500 bytes needs two
+    // packets.
     for length in [1, 201, 1000, 1371, 1372, 2500] {
         let datagram =
             |n: usize| -> Vec<u8> { (0..length).map(|at| ((at * 31) >> 3) as u8 ^ n as u8).collect() };
