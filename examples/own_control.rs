@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const TOTAL: usize = 4_000_000;
 const MESSAGE: usize = 1000;
 
-/// All paths together grow as fast as one flow. A loss reduces the window of its path by a third.
+/// All paths together grow as fast as one flow. A loss reduces the cwnd of its path by a third.
 #[derive(Debug)]
 struct Thirds {
     losses: Arc<AtomicU64>,

@@ -387,7 +387,7 @@ fn a_run_that_delivers_nothing_fails() {
     fs::write(scratch.0.join("cut.toml"), &cut).unwrap();
     let (code, _, err) = scratch.call(&["run", "cut.toml", "-q"]);
     assert_eq!((code, err.as_str()), (1, "anabranch: the run failed: no flow delivered anything\n"));
-    // The flow delivers data before its window but nothing in it. This is a valid result.
+    // The flow delivers data only before the time from which results count. This is a valid result.
     let late = cut.replace("0.5 s", "1.5 s");
     fs::write(scratch.0.join("late.toml"), late).unwrap();
     assert_eq!(scratch.call(&["run", "late.toml", "-q"]), (0, String::new(), String::new()));

@@ -1,4 +1,4 @@
-//! The functions of the C library that those of this crate replace.
+//! The functions of the C library that functions of this crate replace.
 
 use libc::{
     c_char, c_int, c_uint, c_ulong, c_void, iovec, mmsghdr, msghdr, off_t, sockaddr, socklen_t, timespec,

@@ -63,7 +63,7 @@ pub(crate) fn problem(scenario: &Scenario, node: usize, problem: String) -> Emul
     EmulateError::Host { host: scenario.nodes[node].name.clone(), problem }
 }
 
-/// The number in the network of a node of the scenario.
+/// Number by which the network knows a node of the scenario.
 pub(crate) fn node_of(
     scenario: &Scenario,
     network: &net::Network,

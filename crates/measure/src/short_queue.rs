@@ -39,8 +39,8 @@ impl ShortQueue {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Adapts the limit, when `unsent` messages wait. Returns how many more messages may join the queue;
-    /// `None` if none may. If the queue is empty at a check, the limit was too small.
+    /// Adapts `limit` (the longest queue), when `unsent` messages wait. Returns how many more messages may
+    /// join the queue; `None` if none may. If the queue is empty at a check, the limit was too small.
     fn look(&mut self, unsent: usize) -> Option<usize> {
         if unsent == 0 {
             self.limit = (self.limit * 2).min(MOST);

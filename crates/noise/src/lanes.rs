@@ -5,7 +5,7 @@ use crate::replay::Replay;
 use std::net::IpAddr;
 use transport::Transmit;
 
-/// Largest number of lanes; further pairs of addresses share the last one.
+/// Largest number of lanes (a lane is a pair of addresses); further pairs share the last lane.
 pub(crate) const LANES: usize = 16;
 /// Number of the latest packets of a lane (a pair of addresses) whose quotes in ICMP messages are accepted.
 const RECENT: u64 = 1024;

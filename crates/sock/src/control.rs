@@ -117,12 +117,13 @@ impl Server {
             }
             Op::Return => done(self.take_back(key, body)),
             Op::PeelEnd => done(self.peel_end(key)),
-            // [`Self::serve`] answers these.
+            // [`Self::serve`] answers these requests.
             Op::Linger | Op::Status => Err(Errno::EINVAL),
         }
     }
 
-    /// The address that `getsockname` gives: that of the first path, else the bound one.
+    /// The address that `getsockname` returns: the local address of the association's first path
+    /// (one-to-one sockets only), or else the first address to which the socket is bound.
     fn local_address(&self, key: usize) -> IpAddr {
         let socket = self.sockets.get(&key);
         let first = socket.filter(|socket| !socket.many).and_then(|socket| {

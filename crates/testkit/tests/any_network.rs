@@ -119,8 +119,8 @@ impl Watched {
         assert!(!waits || self.ours.ending().is_some() || timer.is_some(), "no timer: {stats:?}");
     }
 
-    /// Checks the times for which each reason ([`Limit`]) held the sender back. Those of the association add
-    /// up to the time since the count began, and those of each path to at most this time. The times for which
+    /// Checks the times for which each reason ([`Limit`]) held the sender back. The association's times add
+    /// up to the time since the count began, a path's times to at most this time. The times for which
     /// the paths caused head-of-line blocking add up to the association's time of that reason.
     fn check_limits(&mut self, now: Instant) {
         let Some(id) = self.ours.association() else { return };

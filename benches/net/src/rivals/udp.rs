@@ -82,8 +82,8 @@ impl Connected {
         let mut answer = [0; 8];
         match self.socket.recv(&mut answer) {
             Ok(8) => self.answered = u64::from_be_bytes(answer),
-            // Datagrams were lost. Their bytes count as answered, because the
-            // window would otherwise stay closed.
+            // Datagrams were lost. Their bytes count as answered, because the sender
+            // would otherwise wait for the answers forever.
             _ => self.answered = self.sent,
         }
     }

@@ -51,7 +51,7 @@ pub struct ClientOptions {
     pub port: u16,
     /// The peer's UDP port of SCTP (RFC 6951).
     pub udp_port: u16,
-    /// What carries SCTP.
+    /// What carries SCTP: UDP, IP or both.
     pub carrier: Carrier,
     /// Local addresses: all for SCTP; the first one of the peer's family for TCP and UDP. If empty, the
     /// system chooses.

@@ -91,7 +91,7 @@ fn forged_packets_end_no_session_and_begin_no_handshake() {
             world.deliver(*from, &forged);
             let mut ahead = forged.clone();
             if ahead.bytes[0] == 4 {
-                // A counter far ahead must not move the window.
+                // A counter far ahead must not move the replay window.
                 ahead.bytes[12] = 255;
                 world.deliver(*from, &ahead);
             }
