@@ -14,7 +14,7 @@ const SPARE: Rate = Rate { burst: Span::from_secs(1), ..ALL };
 const ONE: Rate = Rate { interval: Span::from_millis(1250), burst: Span::from_secs(10) };
 /// In each such interval, an address and port of an open session may have one handshake beyond these limits.
 const KNOWN: Span = Span::from_secs(5);
-/// Time since its latest authentic packet, for which an address and port count as those of an open session.
+/// For this time after its latest authentic packet, an address and port count as those of an open session.
 const MEMORY: Span = Span::from_secs(60);
 /// Number of token buckets for addresses. Addresses with the same hash share a bucket.
 const BUCKETS: usize = 1024;

@@ -154,7 +154,7 @@ impl Subject<'_> {
         )
     }
 
-    /// A sentence on links that are full, or on windows that losses keep small.
+    /// A sentence on links that are full, or on a cwnd that losses keep small.
     fn windows(&self, facts: Option<&Facts<'_>>) -> String {
         let of_path = |(n, path): (usize, &PathDiagnosis)| {
             format!(

@@ -8,8 +8,8 @@ use io::sctp::{Config, PathSelection, PathSet, StreamScheduler};
 
 /// SCTP port of the end that waits; the UDP port already distinguishes tunnels.
 pub(super) const PORT: u16 = 9901;
-/// Size of the outbox before the stack in bytes. It holds urgent packets: all others wait in the queue of
-/// flows.
+/// Size in bytes of the outbox (messages that wait for room in the stack). Only urgent packets wait there:
+/// all others wait in the queue of flows.
 pub(super) const OUTBOX: usize = 2 * 1024;
 /// Largest number of messages in the stack: enough to fill the packets that one SACK allows.
 const QUEUE: u32 = 16;
