@@ -88,10 +88,9 @@ def merge(into: str, others: list[str]) -> tuple[int, int, int, int, str | None]
     """
 
 def measure(arguments: Sequence[str], progress: Callable[[str], object] | None) -> tuple[bytes, bytes, str]:
-    """Measures as ``anabranch measure`` does with these arguments. Returns scalars and series as Parquet, and the
-    report as JSON.
+    """Measures as ``anabranch measure`` does with these arguments.
 
-    ``progress`` gets each interval as JSON.
+    Returns scalars and series as Parquet, and the report as JSON. ``progress`` gets each interval as JSON.
     """
 
 def student_t(degrees: int, confidence: float) -> float:
@@ -779,8 +778,10 @@ class Operation(Generic[_T]):
     """A call that takes time. It begins with the first ``poll`` or ``wait``; ``drop`` gives it up."""
 
     def poll(self, wakeups: Wakeups) -> int | None:
-        """Continues the call. Returns None if the call is done, otherwise the slot that ``Wakeups.take`` returns
-        later."""
+        """Continues the call.
+
+        Returns None if the call is done, otherwise the slot that ``Wakeups.take`` returns later.
+        """
 
     def wait(self, timeout: float | None) -> bool:
         """Waits without the GIL for at most ``timeout`` seconds; None: no limit.
@@ -1010,8 +1011,10 @@ class NetEvents:
     """Events of a connection since this object was made; one reader at a time."""
 
     def next(self) -> Operation[tuple[Event | None, int] | None]:
-        """The next event and 0, or None and the number of events lost before the next one; None once the connection
-        has ended."""
+        """The next event and 0, or None and the number of events lost before the next one.
+
+        Returns None once the connection has ended.
+        """
 
 @final
 class NetDelivery:

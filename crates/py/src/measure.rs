@@ -15,10 +15,9 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// Scalars and series as Parquet, and the manifest.
 type Tables = (Py<PyBytes>, Py<PyBytes>, String);
 
-/// Measures as ``anabranch measure`` does with these arguments. Returns scalars and series as Parquet,
-/// and the report as JSON.
+/// Measures as ``anabranch measure`` does with these arguments.
 ///
-/// ``progress`` gets each interval as JSON.
+/// Returns scalars and series as Parquet, and the report as JSON. ``progress`` gets each interval as JSON.
 #[pyfunction]
 pub fn measure(py: Python<'_>, arguments: Vec<String>, progress: Option<Py<PyAny>>) -> PyResult<Tables> {
     let cancel = AtomicBool::new(false);

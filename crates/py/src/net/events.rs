@@ -25,8 +25,9 @@ impl NetEvents {
 
 #[pymethods]
 impl NetEvents {
-    /// The next event and 0, or None and the number of events lost before the next one; None once
-    /// the connection has ended.
+    /// The next event and 0, or None and the number of events lost before the next one.
+    ///
+    /// Returns None once the connection has ended.
     fn next(&self) -> Operation {
         let (id, inner) = (self.id, self.inner.clone());
         Operation::new(async move {

@@ -61,8 +61,9 @@ impl State {
 
 #[pymethods]
 impl Operation {
-    /// Continues the call. Returns None if the call is done, otherwise the slot that
-    /// ``Wakeups.take`` returns later.
+    /// Continues the call.
+    ///
+    /// Returns None if the call is done, otherwise the slot that ``Wakeups.take`` returns later.
     fn poll(&self, wakeups: &Wakeups) -> Option<usize> {
         let mut state = self.state();
         let State { work, lease, .. } = &mut *state;
