@@ -27,7 +27,7 @@ impl World {
         World { now: Instant::ZERO, endpoints, packets: 0, in_flight: BinaryHeap::new(), delay }
     }
 
-    /// Moves all packets that the endpoints send into the network.
+    /// Takes all packets that the endpoints have ready, and puts them into the network.
     fn transmit(&mut self) {
         let mut buf = PacketBuf::default();
         for side in 0..2 {

@@ -226,7 +226,7 @@ class Path:
     rescheduled: int
     """Chunks sent again on this path, before they counted as lost, to free a buffer."""
     copies: int
-    """Copies sent of chunks in flight on other paths."""
+    """Chunks in flight on another path of which this path sent a copy."""
     fast_recoveries: int
     """Fast recoveries."""
     undone_recoveries: int
@@ -298,7 +298,7 @@ class EndpointStats:
     packets_sent: int
     """Packets that ``poll_transmit`` returned."""
     bytes_sent: int
-    """Bytes of these packets, without IP and UDP headers."""
+    """Bytes of the packets sent, without IP and UDP headers."""
 
 @final
 class Discarded:

@@ -77,7 +77,8 @@ impl World {
 /// Transfers messages of 64 KiB for about `seconds` of CPU time, once of random bytes and once of zeros that
 /// are not stored. Prints megabytes per CPU-second of both ends.
 pub fn measure(seconds: f64) -> Result<(), Box<dyn Error>> {
-    // Makes glibc keep the memory of messages that were read, as the crate `io` does.
+    // Allocates and frees a large block. From then on glibc keeps the memory of freed messages, as in crate
+    // `io`.
     drop(black_box(Vec::<u8>::with_capacity(BUFFER as usize)));
     transfer(seconds, "random bytes", &Payload::Bytes(random_bytes(MESSAGE).into()))?;
     transfer(seconds, "zeros", &Payload::Filler(MESSAGE as u32))

@@ -184,7 +184,8 @@ fn middle(mut values: Vec<f64>) -> f64 {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Makes glibc keep the memory of messages that were read, as the loop in C does.
+    // Allocates and frees a large block. From then on glibc keeps the memory of freed messages, as in the
+    // loop in C.
     drop(black_box(Vec::<u8>::with_capacity(BUFFER as usize)));
     let mut program = program_of_c()?;
     let (mut c, mut copying, mut plain, mut ratios) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

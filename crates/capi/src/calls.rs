@@ -41,7 +41,8 @@ fn returned<T: Returned>(result: Result<T, Fault>) -> T {
     result.unwrap_or_else(|fault| T::from_errno(fault.errno))
 }
 
-/// Returns the number of a result, and writes its sentence to `why` if that is not null.
+/// Converts a result to the number that the caller in C gets. Writes the sentence of an error to `why`,
+/// unless `why` is null.
 ///
 /// # Safety
 /// `why` is null or points to an `anb_why`.
@@ -68,7 +69,7 @@ pub extern "C" fn anb_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// A sentence for a number that a function returned, with either sign.
+/// Returns a sentence for an error number, negated (as the functions return it) or not.
 #[unsafe(no_mangle)]
 pub extern "C" fn anb_strerror(errno: c_int) -> *const c_char {
     sentence(errno).as_ptr()
@@ -144,7 +145,7 @@ pub unsafe extern "C" fn anb_ep_get(
     returned(unsafe { enter(ep, get) })
 }
 
-/// Performs a request that is no option.
+/// Performs a request given as text that sets no option, such as `heartbeat 10.0.0.1`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anb_ep_do(
     ep: *mut anb_ep,

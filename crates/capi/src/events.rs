@@ -141,7 +141,8 @@ fn result_number(result: ResetResult) -> u64 {
     }
 }
 
-/// The number of a reason (`ANB_GRACEFUL` and so on), and for a duplicate that of the other association.
+/// The number of a reason (`ANB_GRACEFUL` and so on). For a duplicate also the number of the other
+/// association, otherwise 0.
 fn close_number(reason: &CloseReason) -> (u32, u64) {
     match reason {
         CloseReason::Graceful => (0, 0),

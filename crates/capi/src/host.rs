@@ -28,7 +28,7 @@ struct Host {
     thread: JoinHandle<std::io::Result<()>>,
 }
 
-/// The thread of [`anb_host_start`].
+/// The thread that [`anb_host_start`] started; `None` if none runs.
 static HOST: Mutex<Option<Host>> = Mutex::new(None);
 
 fn failed(errno: c_int) -> c_int {
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn anb_host_start(setup: *const anb_host_setup, why: *mut 
 }
 
 /// # Safety
-/// The pointers of the setup are those of the caller.
+/// As for the caller of [`anb_host_start`].
 unsafe fn start(setup: &anb_host_setup) -> Result<(), Fault> {
     static STARTED: AtomicU32 = AtomicU32::new(0);
     if setup.abi != ANB_ABI {

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use transport::{Checksum, Ecn, PacketBuf};
 use units::{Instant, Span};
 
-/// Largest number of addresses that are read. An endpoint has at most 16, and
-/// an association at most 16 paths.
+/// Largest number of addresses that a call reads from its caller's array. An endpoint has at most 16, and an
+/// association at most 16 paths.
 pub(crate) const ADDRESSES: usize = 64;
 
 /// The first port, and the number of ports, from which an endpoint without a port chooses

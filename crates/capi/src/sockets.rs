@@ -175,8 +175,8 @@ pub unsafe extern "C" fn anb_freeaddrs(addresses: *mut sockaddr) {
     unsafe { libc::free(addresses.cast()) }
 }
 
-/// The parts of the info of [`anb_sendv`] for control messages: type, offset and
-/// length. `None` if it is invalid.
+/// For each part of the `info` of [`anb_sendv`] that becomes a control message: type, offset and length of
+/// the part. `None` if `info` is invalid.
 fn controls(info_type: c_uint, info: &[u8]) -> Option<Vec<(c_int, usize, usize)>> {
     use records::number::cmsg::{AUTHINFO, PRINFO, SNDINFO};
     Some(match (info_type, info) {

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 
 /// Number of the binary interface: the number in the name of the shared library.
 pub const ANB_ABI: u32 = 0;
-/// No time: no timer runs.
+/// The value of a time that never comes: no timer runs.
 pub const ANB_NEVER: i64 = i64::MAX;
 
 /// `anb_setup.profile`: the recommended options, with path MTU discovery.

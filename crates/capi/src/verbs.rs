@@ -29,7 +29,7 @@ impl<'a> Words<'a> {
         self.word()?.parse().map_err(|_| self.wrong())
     }
 
-    /// The last word.
+    /// Parses the next word, which must be the last one.
     fn last<T: FromStr>(&mut self) -> Result<T, Fault> {
         let value = self.read()?;
         self.nothing()?;
@@ -50,7 +50,7 @@ impl<'a> Words<'a> {
         inside.split(',').map(|number| number.parse().map_err(|_| self.wrong())).collect()
     }
 
-    /// The last word: pairs of hexadecimal digits.
+    /// Parses the next word, which must be the last one, as pairs of hexadecimal digits.
     fn bytes(&mut self) -> Result<Vec<u8>, Fault> {
         let digits = self.word()?;
         self.nothing()?;

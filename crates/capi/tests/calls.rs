@@ -325,7 +325,7 @@ fn structs_of_older_and_of_newer_callers_are_understood() {
     assert_eq!(read(100), (3, 0, 9));
     assert_eq!(&event.0[..4], &100_u32.to_ne_bytes(), "the size stays the caller's");
 
-    // Elements of an array have the size that the first says.
+    // All elements of an array have the size that its first element states.
     let mut paths = Memory([9; 4200]);
     paths.0[..4].copy_from_slice(&160_u32.to_ne_bytes());
     let count = unsafe { anb_ep_paths(pair.sides[0], 0, pair.assoc[0], paths.0.as_mut_ptr().cast(), 3) };

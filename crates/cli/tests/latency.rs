@@ -73,7 +73,7 @@ fn within() {
     inside::hide_names();
     let drop_tail = latency(&format!("{{ kind = \"drop-tail\", delay = \"{QUEUE} s\" }}"));
     let fair = latency("{ kind = \"fq-codel\" }");
-    // The load may not fill the queue in each of the short phases.
+    // A phase may be too short for the load to fill the queue, so the largest of the three values counts.
     let most = path(&drop_tail, "p95_s").into_iter().fold(0.0, f64::max);
     assert!((BASE + 0.7 * QUEUE..BASE + 1.5 * QUEUE).contains(&most), "{most}: {drop_tail:#}");
     // In a fair queue the probes do not wait behind the load.
@@ -86,7 +86,7 @@ fn within() {
     assert!(["C", "D"].contains(&grade), "an added latency of about 200 ms: {grade}");
 }
 
-/// A number of the path in each phase with load.
+/// Returns the value `name` of the first path in each phase with load.
 fn path(latency: &Json, name: &str) -> [f64; 3] {
     LOADED.map(|phase| latency[phase]["paths"][0][name].as_f64().expect("answers"))
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 struct Program {
     name: &'static str,
     version: &'static str,
-    /// How a user starts it, after `anabranch preload`.
+    /// The words after `anabranch preload` with which a user starts the program.
     started: &'static str,
     /// What works.
     works: &'static str,

@@ -90,7 +90,7 @@ for port in 1023, 1024:
 #[test]
 fn a_host_process_serves_only_programs_of_its_user() {
     let root = std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
-    // Another user may not reach the first python3 in PATH.
+    // The other user may lack the permission to run the first python3 in PATH, so /usr/bin/python3 is used.
     if !root || which("setpriv").is_none() || !Path::new("/usr/bin/python3").exists() {
         return skip("programs of another user", "root, /usr/bin/python3 or setpriv");
     }

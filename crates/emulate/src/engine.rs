@@ -114,7 +114,7 @@ impl Emulator {
         self.live.next()
     }
 
-    /// Passes the packets that were read into the network.
+    /// Lets the packets that were read from real hosts enter the network.
     fn enter(&mut self) {
         let Emulator { live, read, spare, .. } = self;
         for (from, entry, mut bytes) in read.drain(..) {

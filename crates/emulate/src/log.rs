@@ -15,7 +15,7 @@ pub(crate) struct Counts {
     pub(crate) latest: Span,
 }
 
-/// Records the packets of each second.
+/// Logs the packet counts of each second.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     next: Instant,

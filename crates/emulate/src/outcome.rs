@@ -25,7 +25,7 @@ pub struct Outcome {
     pub lateness: Lateness,
     /// True if the emulation was too late to be compared with a simulation.
     pub late: bool,
-    /// The smallest delay of a link.
+    /// The smallest delay among all links.
     pub smallest_delay: Span,
     /// Both directions of each link.
     pub links: Vec<LinkCounts>,

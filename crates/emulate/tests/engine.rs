@@ -32,7 +32,8 @@ struct Memory {
     incoming: Vec<(NodeId, Entry, Vec<u8>)>,
     written: Vec<(Instant, NodeId, Vec<u8>)>,
     now: Rc<Cell<Instant>>,
-    /// Time that passes before packets are read, while other programs run.
+    /// Time by which the clock advances before packets are read, as if the emulation's thread was not
+    /// scheduled.
     suspended: Span,
 }
 
@@ -108,7 +109,8 @@ fn a_whole_packet_crosses_the_link_unchanged_after_its_transmission_and_delay() 
     assert!(bytes == ping(1000), "not a byte differs");
 }
 
-/// The packet may have arrived at the end of the 5 ms before the read, so its transmission begins there.
+/// The packet may have arrived at any time in the 5 ms before the read. Its transmission begins at the read,
+/// so that the packet does not leave too early.
 #[test]
 fn a_packet_does_not_leave_too_early_if_it_was_read_late() {
     let mut world = World::new("");

@@ -88,8 +88,9 @@ mod tests {
         }
     }
 
-    /// Test vectors computed by another implementation: `hello` with the key 00 to 1f and the counter of
-    /// packet 5 on lane 2, which is the highest byte of the counter.
+    /// Test vector computed by another implementation: the ciphertext of `hello` with a key of the bytes 00
+    /// to 1f. The counter is that of packet 5 on lane 2 (the lane, a pair of addresses, is the counter's
+    /// highest byte).
     #[test]
     fn ciphertexts_are_those_of_another_implementation() {
         let counter = (2 << 56) | 5;

@@ -8,17 +8,19 @@ use units::{Instant, Span};
 
 /// Handshakes with strangers: 64 a second, and 128 at once.
 const ALL: Rate = Rate { interval: Span::from_micros(15_625), burst: Span::from_secs(2) };
-/// The first half of the burst of [`ALL`]. Any address may use all of it, for many clients behind one NAT.
+/// Rate limit of handshakes from any address: as [`ALL`], with half of its burst. One address may use all of
+/// this, for many clients behind one NAT.
 const SPARE: Rate = Rate { burst: Span::from_secs(1), ..ALL };
 /// Handshakes with one IPv4 address or one /64 of IPv6 after [`SPARE`] is used up: 8 in ten seconds.
 const ONE: Rate = Rate { interval: Span::from_millis(1250), burst: Span::from_secs(10) };
-/// In each such interval, an address and port of an open session may have one handshake beyond these limits.
+/// An address and port of an open session may begin one handshake per `KNOWN` that none of these limits
+/// counts.
 const KNOWN: Span = Span::from_secs(5);
 /// For this time after its latest authentic packet, an address and port count as those of an open session.
 const MEMORY: Span = Span::from_secs(60);
 /// Number of token buckets for addresses. Addresses with the same hash share a bucket.
 const BUCKETS: usize = 1024;
-/// Largest number of known addresses.
+/// Largest number of addresses and ports of open sessions that are stored.
 const MOST_KNOWN: usize = 8192;
 
 /// Decides which handshakes are computed. A flood of strangers cannot stop the peers of open sessions from
@@ -34,7 +36,7 @@ pub(crate) struct Limits {
 /// Times of an address of an open session.
 #[derive(Debug)]
 struct Known {
-    /// Time of an authentic packet.
+    /// Time of the last authentic packet that was noted.
     heard: Instant,
     /// Time of the last handshake that was allowed because the address is known.
     began: Option<Instant>,

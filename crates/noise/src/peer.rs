@@ -357,7 +357,8 @@ impl Peer {
         let Some(attempt) = self.attempt.as_mut().filter(|attempt| attempt.index == receiver) else {
             return false;
         };
-        // The answer must belong to this initiation.
+        // The peer must have made the cookie reply for this initiation: the reply's MAC covers the
+        // initiation's MAC.
         if attempt.cookies == COOKIES || !self.cookies.verify(&[signed, &attempt.mac], &mac) {
             return false;
         }

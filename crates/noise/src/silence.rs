@@ -4,16 +4,16 @@ use units::{Instant, Span};
 
 /// Time after which a peer that answers no packets may have lost its keys.
 const SILENCE: Span = Span::from_secs(5);
-/// As [`SILENCE`], if this end sends steadily: without a pause of this length.
+/// As [`SILENCE`], for an end that sends steadily. A time of this length without a sent packet is a pause.
 const STEADY_SILENCE: Span = Span::from_secs(1);
 
 /// Packets sent to the peer since the last packet from it.
 #[derive(Debug)]
 pub(crate) struct Unanswered {
-    /// Time of the first packet after the first pause. The packets before that pause do not count, since the
-    /// last of them may have needed no answer.
+    /// Time of the first packet sent after the first pause (see [`STEADY_SILENCE`]). Packets before that
+    /// pause do not count, since the last of them may have needed no answer.
     since: Option<Instant>,
-    /// Time of the first packet after the last pause.
+    /// Time of the first packet sent after the last pause.
     steady: Instant,
     last: Instant,
 }

@@ -262,7 +262,7 @@ fn nothing_can_be_sent_back_to_its_sender() {
     let mut world = World::connected();
     let curves = read(&world.stats(0).curves);
     for (from, flying) in world.sent.clone() {
-        // Delivered as if the other end had sent it.
+        // Returns the datagram to its sender, with the addresses that the other end would use.
         assert!(!world.deliver(1 - from, &flying));
     }
     assert_eq!(read(&world.stats(0).curves), curves);

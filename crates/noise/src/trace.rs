@@ -17,9 +17,9 @@ pub(crate) fn handshake(peer: IpAddr, began_here: bool) {
 /// Counts refused handshakes for the log.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
-    /// Time from which the next event is allowed.
+    /// Time from which the next log event is allowed.
     next: Instant,
-    /// Number of handshakes refused since the last event.
+    /// Number of handshakes refused since the last log event.
     untold: u64,
 }
 

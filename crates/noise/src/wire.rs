@@ -21,7 +21,7 @@ pub(crate) const MESSAGE_1: usize = 32 + 48 + PAYLOAD.len() + TAG;
 pub(crate) const MESSAGE_2: usize = 32 + PAYLOAD.len() + TAG;
 /// Bytes of a data packet before its ciphertext.
 pub(crate) const HEADER: usize = 16;
-/// In place of a suite in a cookie: the responder accepts the suite of the initiation.
+/// Value of the suite field in a cookie reply: the responder accepts the suite of the initiation.
 pub(crate) const ANY_SUITE: u8 = 255;
 
 const INITIATION: u8 = 1;

@@ -146,7 +146,7 @@ fn the_connections_of_a_revoked_peer_end_at_once_and_others_go_on() {
         let found = accepted.iter().find(|one| one.peer_identity() == Some(key.public().into()));
         found.expect("is connected")
     };
-    // Nobody sends: only the call itself can wake the thread of the sockets.
+    // No packet is sent, so only `revoke` can wake the thread of the sockets.
     thread::sleep(Duration::from_millis(300));
     control.revoke(bad.public());
     thread::scope(|scope| {

@@ -183,7 +183,7 @@ fn packet_too_big_lowers_the_mtu_of_a_sealed_association_at_once() {
         channel.is_some_and(|channel| pair.endpoint(Side::Client).on_guarded_icmp(now, channel, news))
     };
     let mut forged = quote.clone();
-    // The highest byte of the counter: no packet has had such a number.
+    // Changes the highest byte of the counter, so that the counter is one that no packet had.
     forged[15] ^= 0x80;
     assert!(!tell(&forged[..32]), "a quote that was never sent");
     assert!(tell(&quote[..32]));

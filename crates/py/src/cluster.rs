@@ -63,7 +63,7 @@ impl Cluster {
         Cluster { connect: Some(connect), work: None, raised: None }
     }
 
-    /// The exception that ended the work.
+    /// Returns the exception that a Python function of the cluster raised, if any.
     pub fn raised(self) -> Option<PyErr> {
         self.raised
     }

@@ -54,7 +54,8 @@ impl Endpoint {
         self.inner()
     }
 
-    /// The time up to which a call measures that only reads: `now`, or else the latest time of a call.
+    /// The time at which the times end that a reading call reports: `now`, or else the latest time that was
+    /// passed to a call.
     fn time_of_reading(&self, now: Option<Now>) -> Instant {
         now.map_or(self.latest, Now::instant)
     }

@@ -83,7 +83,7 @@ pub struct Path {
     timer_retransmissions: u64,
     /// Chunks sent again on this path, before they counted as lost, to free a buffer.
     rescheduled: u64,
-    /// Copies sent of chunks in flight on other paths.
+    /// Chunks in flight on another path of which this path sent a copy.
     copies: u64,
     /// Fast recoveries.
     fast_recoveries: u64,
@@ -249,7 +249,7 @@ counters! {
         bytes_received: u64,
         /// Packets that ``poll_transmit`` returned.
         packets_sent: u64,
-        /// Bytes of these packets, without IP and UDP headers.
+        /// Bytes of the packets sent, without IP and UDP headers.
         bytes_sent: u64,
     }
 }

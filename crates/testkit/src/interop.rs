@@ -12,7 +12,7 @@ pub struct Interop {
     rows: Vec<[String; 4]>,
 }
 
-/// Locks the page: tests of one process must not write it at the same time.
+/// Allows one test at a time to write `docs/interop.md`.
 static PAGE: Mutex<()> = Mutex::new(());
 
 const HEADER: &str =
@@ -36,7 +36,8 @@ impl Interop {
 
     fn row(&mut self, extension: &str, what: &str, connects: &str, result: &str) {
         self.rows.push([extension, what, connects, result].map(str::to_owned));
-        // Not by a macro: cargo hides the macro output of a test that passes.
+        // Writes to standard error without a macro, because cargo hides the macro output of a test that
+        // passes.
         let line = self.lines().pop().expect("a row was added");
         std::io::stderr().write_all(line.as_bytes()).expect("standard error is open");
     }

@@ -24,7 +24,7 @@ pub enum Ending {
     /// packet that arrives after the association has ended (`rfc9260#section-8.4`), and may arrive in place
     /// of a lost or delayed SHUTDOWN COMPLETE.
     Aborted,
-    /// In any other way, described by the text.
+    /// The association ended in another way, which the text describes.
     Broken(String),
 }
 

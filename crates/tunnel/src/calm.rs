@@ -30,9 +30,9 @@ const SLACK: Span = Span::from_millis(10);
 /// Length of a period. The least round-trip time of the current period and of the one before counts as the
 /// round-trip time without a queue (b).
 const MEMORY: Span = Span::from_secs(15);
-/// Cuts in a row after which the queue is assumed to be that of other flows.
+/// Number of reductions of cwnd in a row after which the queue is ascribed to other flows.
 const VAIN: u32 = 6;
-/// Number of RTT samples in a row above b + T that end slow start.
+/// Time after [`VAIN`] reductions in a row in which only losses reduce cwnd, and delays do not.
 const EARLY: u32 = 2;
 /// Time for which only losses count after [`VAIN`] cuts in a row.
 const PAUSE: Span = Span::from_secs(10);
@@ -48,7 +48,7 @@ struct Calm {
     paths: Vec<Delays>,
 }
 
-/// Round-trip times of a path, and the resulting cuts.
+/// Round-trip times of a path, and the reductions of cwnd that follow from them.
 #[derive(Debug, Default)]
 struct Delays {
     /// The least RTT of the current period, and of the period before.
@@ -56,7 +56,8 @@ struct Delays {
     /// Start of the current period; `None` before the first sample.
     changed: Option<Instant>,
     round: Option<Round>,
-    /// The last round trip ended with a cut: the packets of the current one still meet the old queue.
+    /// True if the last round trip ended with a reduction of cwnd: RTT samples of the current one still
+    /// include the queue from before.
     settles: bool,
     /// Number of cuts since the last round trip without a queue.
     vain: u32,
@@ -84,7 +85,7 @@ enum Cut {
 struct Round {
     began: Instant,
     ends: Instant,
-    /// The least sample of the round trip.
+    /// Smallest RTT sample in this round trip.
     least: Span,
     /// Bytes acknowledged in the round trip.
     acked: ByteCount,
@@ -140,7 +141,7 @@ impl Delays {
     }
 }
 
-/// T, the longest queue of a path with this least round-trip time.
+/// T, the longest queueing delay that this control allows on a path with this least round-trip time.
 fn most_queue(base: Span) -> Span {
     SLACK + base * 2 / 5
 }

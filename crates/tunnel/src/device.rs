@@ -14,13 +14,13 @@ pub(crate) const LONGEST_READ: usize = VIRTIO_NET_HDR_LEN + LONGEST;
 /// this number. Then the whole packet is lost.
 pub(crate) const SEGMENTS: usize = 512;
 
-/// Creates the TUN device with its addresses and MTU, and brings it up. An existing device keeps
-/// its addresses and routes, and stays when the tunnel ends. If the kernel supports this, it passes
-/// several packets of a flow as one packet.
+/// Creates the TUN device with its addresses and MTU, and brings it up. An existing device keeps its
+/// addresses and routes, and stays when the tunnel ends. If the kernel supports this, it passes several
+/// packets of a flow as one packet.
 ///
 /// # Errors
-/// The system's error; or the device exists with another IPv4 address, which ours would replace together with
-/// its routes.
+/// The system's error; or the device exists with another IPv4 address, which this call would replace together
+/// with its routes.
 pub(crate) fn open(config: &TunnelConfig) -> io::Result<SyncDevice> {
     open_with(config, true).or_else(|_| open_with(config, false))
 }

@@ -14,7 +14,7 @@ const INTERVAL: Span = Span::from_secs(25);
 pub(crate) struct Idle {
     /// Number of packets so far.
     packets: u64,
-    /// Time at which this number last changed.
+    /// Time at which `packets` last changed.
     since: Instant,
 }
 

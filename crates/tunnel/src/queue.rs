@@ -204,7 +204,7 @@ impl Codel {
             self.next += self.pause();
         } else {
             self.dropping = true;
-            // The queue dropped packets recently, so it continues at about the same rate.
+            // If the queue dropped packets a short time ago, it continues at about the same rate.
             let again = self.count > 2 && now.since(self.next) < INTERVAL * 16;
             self.count = if again { self.count - 2 } else { 1 };
             self.next = now + self.pause();

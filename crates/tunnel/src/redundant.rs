@@ -5,7 +5,7 @@ use crate::packet::{Inner, TCP, UDP};
 /// The packets that leave on several uplinks in addition to the urgent ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Redundant {
-    /// No other packets.
+    /// No packets except the urgent ones.
     #[default]
     Nothing,
     /// All packets, on all uplinks.

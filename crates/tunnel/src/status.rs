@@ -125,7 +125,8 @@ fn is_socket(file: &Path) -> bool {
 pub(crate) struct SocketCounters(Mutex<Option<(Clock, EndpointStats)>>);
 
 impl SocketCounters {
-    /// Counters that are not older than this are used again. The status of one peer is updated less often.
+    /// Age up to which counters are used again for other peers. Two updates for the same peer are further
+    /// apart.
     const FRESH: Duration = Duration::from_millis(500);
 
     fn read(&self, endpoint: &Endpoint) -> (Clock, EndpointStats) {
@@ -148,7 +149,7 @@ pub(crate) struct Snapshot {
     at: Clock,
     paths: BTreeMap<(IpAddr, IpAddr), u64>,
     sockets: BTreeMap<IpAddr, u64>,
-    /// Time of the counters of the sockets.
+    /// Time at which the counters of the sockets were read.
     sockets_at: Clock,
     tunnel: Counted,
     /// Length of the longest packet that an uplink carries unfragmented.

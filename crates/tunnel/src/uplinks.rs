@@ -27,7 +27,7 @@ pub struct Uplink {
 pub enum Source {
     /// An interface with its current addresses; packets leave by this interface, whatever the routes say.
     Device(String),
-    /// An address of this host; the routes choose the interface.
+    /// An address of this host. The routing table chooses the interface.
     Address(IpAddr),
 }
 

@@ -20,7 +20,8 @@ const RATE: u64 = 200;
 const BURST: u64 = 40;
 /// Payload protocol identifier of a packet that may arrive twice.
 pub(crate) const NUMBERED: Ppid = Ppid(1);
-/// Bytes of the number in front of such a packet, by which the receiver drops the second copy.
+/// Bytes of the number in front of a packet that is sent twice; by this number the receiver drops the second
+/// copy.
 const NUMBER: usize = 8;
 
 /// True if a user waits for this packet: it is small, or a packet of DNS. Of TCP, only packets that open a

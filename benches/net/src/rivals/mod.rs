@@ -129,7 +129,7 @@ impl Rival {
     }
 }
 
-/// Bytes that no checksum or copy can treat as zeros.
+/// Returns pseudorandom bytes, so that no library can treat them faster, as it might treat zeros.
 pub fn random_bytes(length: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {

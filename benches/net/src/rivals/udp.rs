@@ -1,4 +1,5 @@
-//! The ceiling: UDP datagrams with segmentation offload at both ends, and a window of unanswered bytes.
+//! UDP datagrams with segmentation offload at both ends, as an upper bound for the other transports. The
+//! sender limits the bytes that the receiver has not yet acknowledged.
 
 use super::{Receiver, Result, Sender, Stopwatch, random_bytes};
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};

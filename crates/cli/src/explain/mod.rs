@@ -31,7 +31,7 @@ pub fn explain(chosen: &ArgMatches) -> Result<i32, Failure> {
     }
 }
 
-/// True if a file has the name of a scenario, or contains a list of tables.
+/// True if a file has the name of a scenario, or contains `[[`, which begins a table of a list in TOML.
 fn looks_like_scenario(file: &str) -> bool {
     let path = Path::new(file);
     let has_table = || std::fs::read(path).is_ok_and(|text| text.windows(2).any(|pair| pair == b"[["));

@@ -280,7 +280,7 @@ pub(super) fn phrase(limit: Limit) -> &'static str {
     }
 }
 
-/// A share in percent. Below 10 % it has one decimal place.
+/// A share in percent, with one decimal place if it is above 0 and below 10 %.
 pub(super) fn percent(share: f64) -> String {
     let value = share * 100.0;
     if value == 0.0 || value >= 9.95 { format!("{value:.0} %") } else { format!("{value:.1} %") }

@@ -77,7 +77,7 @@ fn client_keys(chosen: &ArgMatches, sctp: usize) -> Result<Option<Keys>, Failure
     }
 }
 
-/// The private key in a file, and the peers that the words of an option name.
+/// Reads the private key from `file`, and the peers from `words`, the values of `option`.
 fn keys<'w>(file: &str, option: &str, words: impl IntoIterator<Item = &'w str>) -> Result<Keys, Failure> {
     let peers = parse_peers(words).map_err(|error| Failure::usage(format!("{option} {error}")))?;
     let private = PrivateKey::read_or_create(Path::new(file));

@@ -44,7 +44,8 @@ pub fn interval(interval: &Interval) -> String {
     text
 }
 
-/// What held the sender of a flow back: that of this side, or that of the other side if only it sends.
+/// The times for which each reason held a flow's sender back. The sender is this side, or the other side if
+/// this side sent no data.
 fn limits_of_sender<'i>(flow: &'i FlowReport, interval: &'i Interval) -> Option<&'i Limits> {
     let theirs = || Some(&interval.peer.as_ref()?.associations.get(flow.association?)?.limits);
     if flow.sent.amount.bytes == 0 { theirs().or(flow.limits.as_ref()) } else { flow.limits.as_ref() }

@@ -232,7 +232,8 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// The mean throughput of a flow, or the mean latency that a probe shows as added, in one combination.
+/// A mean over the replicas of one combination: a flow's throughput, or the latency that load adds to a
+/// probe.
 struct Mean {
     variant: usize,
     flow: String,

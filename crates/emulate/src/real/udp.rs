@@ -26,7 +26,7 @@ const ENCAPSULATION: u16 = 9899;
 /// datagrams that the kernel joined (GRO).
 const TRAINS: usize = 8;
 const TRAIN: usize = 65_536;
-/// Maximum number of calls for each socket before the emulation does other work.
+/// Maximum number of receive calls on each socket before the emulation does other work.
 const CALLS: usize = 8;
 /// Requested size of each buffer of the kernel in bytes. The kernel may grant less.
 const BUFFER: usize = 4 << 20;

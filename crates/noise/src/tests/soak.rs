@@ -33,7 +33,7 @@ impl Paths {
         }
     }
 
-    /// Passes the datagrams that the ends sent to the paths of their addresses.
+    /// Puts the datagrams that the ends sent on the paths that belong to their addresses.
     fn launch(&mut self) {
         self.world.sent.clear();
         for (from, flying) in self.world.flying.drain(..) {
@@ -106,7 +106,7 @@ impl Paths {
         }
     }
 
-    /// Checks that each packet arrived once, and that all keys are gone once they have ended.
+    /// Checks that each packet arrived once, and that both ends wiped all keys after their lifetime.
     fn finish(mut self, rekeyings: u64) {
         self.run_until(self.world.now + Span::from_secs(2));
         for end in 0..2 {

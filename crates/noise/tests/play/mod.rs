@@ -18,7 +18,7 @@ struct World {
     flying: VecDeque<(usize, Vec<u8>)>,
     /// Datagrams that were sent before.
     sent: Vec<(usize, Vec<u8>)>,
-    /// Number of packets sealed so far. Each packet is a number.
+    /// Number of packets sealed so far. The content of each packet is its number.
     packets: u32,
     /// Packets sealed by each end and not yet opened by the other.
     open: [BTreeSet<u32>; 2],

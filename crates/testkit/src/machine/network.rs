@@ -47,7 +47,7 @@ impl Machine {
             Icmp::ProtocolUnreachable,
             Icmp::Unreachable,
         ]);
-        // The message may end an association that waits for the INIT ACK.
+        // The ICMP message may end an association that waits for the INIT ACK.
         self.ended |= what == Icmp::ProtocolUnreachable;
         let now = self.now;
         let news = IcmpNews { src, dst, udp_port: 0, quoted: &quoted, what };

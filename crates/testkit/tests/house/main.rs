@@ -1,4 +1,4 @@
-//! Checks of the sources and pages, which call no code of the crates.
+//! Tests that read the source files and the documentation, and call no code of the crates.
 
 mod arrows;
 mod attacks;

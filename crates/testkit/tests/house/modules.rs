@@ -149,7 +149,7 @@ fn graph(folder: &[String], root: &Root, files: &[(Vec<String>, String)]) -> Gra
     for (place, code) in files {
         let module = place.strip_prefix(folder).and_then(|below| below.first());
         let Some(module) = module else { continue };
-        // This number of `super::` refers to the folder.
+        // A path that begins with so many `super::` starts at `folder`.
         let up = "super::".repeat(place.len() - folder.len());
         let named = behind(code, &inside).into_iter().chain(behind(code, &up));
         let imports = named.flat_map(|path| root.targets(&path)).filter(|target| target != module);

@@ -44,7 +44,8 @@ impl Capture {
     pub fn check(&self, name: &str, chunks: &[u8]) {
         if Command::new("tshark").arg("-v").output().is_err() {
             assert!(std::env::var_os("ANABRANCH_REQUIRE_TOOLS").is_none(), "required and missing: tshark");
-            // Not by a macro: cargo hides the macro output of a test that passes.
+            // Writes to standard error without a macro, because cargo hides the macro output of a test that
+            // passes.
             let note = b"NOT DISSECTED: this is missing: the program tshark\n";
             return std::io::stderr().write_all(note).expect("standard error is open");
         }

@@ -158,7 +158,7 @@ impl<P: Speaker> Meeting<P> {
         self.until("it ends", |meeting| meeting.ours.ending().is_some() && meeting.theirs.ending().is_some());
         let endings = [self.ours.ending(), self.theirs.ending()];
         let graceful = |ending: &Option<Ending>| *ending == Some(Ending::Graceful);
-        // The last packet of the shutdown may be lost.
+        // If the last packet of the shutdown is lost, one side may report an abort.
         let well = |ending: &Option<Ending>| graceful(ending) || *ending == Some(Ending::Aborted);
         assert!(endings.iter().any(graceful) && endings.iter().all(well), "{endings:?}");
         self.capture.check(name, chunks);

@@ -12,7 +12,7 @@ const SCTP: u8 = 132;
 pub(crate) struct Inner {
     /// Protocol after the IP header; extension headers of IPv6 are not followed.
     pub(crate) protocol: u8,
-    /// Offset of the header of that protocol; `None` in a fragment.
+    /// Offset of the transport header; `None` in a fragment.
     pub(crate) transport: Option<usize>,
     /// Hash of addresses, protocol and, if the packet has them, ports. Only this process can predict it.
     pub(crate) hash: u64,

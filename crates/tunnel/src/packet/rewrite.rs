@@ -90,7 +90,7 @@ mod tests {
         sum as u16
     }
 
-    /// A SYN with these options, whose checksum excludes the pseudo header.
+    /// A TCP SYN with these options. Its checksum does not cover the pseudo header.
     fn syn(options: &[u8]) -> Vec<u8> {
         let mut header = vec![0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, SYN, 9, 9, 0, 0, 0, 0];
         header.extend(options);
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn mss_of_a_syn_is_lowered_and_its_checksum_stays_right() {
-        // The option is at an even offset, and at an odd one.
+        // The MSS option is at an even offset in the first packet, and at an odd one in the second.
         for (options, at) in [([2, 4, 5, 180, 1, 1, 1, 0], 22), ([1, 2, 4, 5, 180, 1, 1, 0], 23)] {
             let packet = clamped(ipv4_packet(TCP, &syn(&options)), 1400);
             assert_eq!(packet[20 + at..22 + at], 1360_u16.to_be_bytes());

@@ -72,8 +72,8 @@ struct Line {
     /// Urgent packets, which do not wait for those in the queue.
     urgent: VecDeque<(Instant, Vec<u8>)>,
     allowance: Allowance,
-    /// A separate allowance for the flows that the configuration chooses: other
-    /// urgent packets do not use it up.
+    /// Rate limit of urgent packets for the flows that the configuration chooses. Other urgent packets have
+    /// their own (`allowance`), so they cannot use this one up.
     chosen: Allowance,
     /// The association that carries the packets.
     current: Option<Connection>,
@@ -230,7 +230,8 @@ impl Link {
             }
             line = self.urgent_ready.wait(line).unwrap_or_else(PoisonError::into_inner);
         }
-        // The call may have woken this thread in place of that of the current association: it must wake, too.
+        // This thread may have been woken in place of the thread of the current association, so wakes another
+        // one.
         self.urgent_ready.notify_one();
         None
     }
@@ -436,10 +437,10 @@ impl Shared {
     }
 }
 
-/// State of the sender of urgent packets of an association.
+/// State of the thread that sends the urgent packets of one association.
 #[derive(Debug, Default)]
 struct Fastest {
-    /// Number of packets sent twice.
+    /// Number of the last packet that was sent twice.
     numbers: u64,
     ways: Vec<Way>,
     /// Time at which the paths were read.

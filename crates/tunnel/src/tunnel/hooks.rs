@@ -80,7 +80,7 @@ impl Hooks {
 
 impl State {
     fn tell(&self, event: Event) {
-        // The thread ends only with the tunnel.
+        // The send fails only if the thread has ended, at the end of the tunnel.
         let _ = self.events.send(event);
     }
 }

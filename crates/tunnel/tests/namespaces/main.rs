@@ -85,8 +85,8 @@ fn trains_of_datagrams_of_any_length_arrive_unchanged() {
     );
 }
 
-/// Runs one end of the tunnel until the process is killed or a line on standard input requests the end;
-/// another line requests that it reads its peers again. An environment variable names the end.
+/// Runs the end of the tunnel that an environment variable names. A line on standard input stops the tunnel;
+/// another one makes it read its list of peers again.
 fn end() {
     let end = std::env::var(END).expect("is set");
     let read = |end: &str| TunnelConfig::read(&folder().join(end)).expect("is right");

@@ -169,7 +169,7 @@ impl World {
         Some(world)
     }
 
-    /// New devices of both ends get no IPv6 addresses, for which the kernel sends packets of its own.
+    /// Gives new devices of both ends no IPv6 addresses, because the kernel would send packets for them.
     pub fn silence_kernels(&self) {
         let line = "echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6 2>/dev/null || true";
         let net = format!("--net=/proc/{}/ns/net", self.server.0.id());
