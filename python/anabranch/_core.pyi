@@ -384,8 +384,8 @@ class Event:
     incoming: bool | None
     """streams-reset: whether streams on which the peer sends were reset."""
     outgoing: bool | None
-    """streams-reset: whether streams on which the endpoint sends were reset. With ``incoming``: all streams and
-    TSNs."""
+    """streams-reset: whether streams on which the endpoint sends were reset. If ``incoming`` is true, too, all
+    streams and the TSNs were reset."""
     streams: list[int] | None
     """streams-reset: the streams; an empty list means all."""
     more_incoming: int | None
@@ -764,7 +764,8 @@ class SocketStats:
 
 @final
 class Wakeups:
-    """Tells an event loop which operations can continue: ``fileno()`` is readable while ``take()`` has some."""
+    """Tells an event loop which operations can continue: ``fileno()`` is readable while ``take()`` would return
+    some."""
 
     def __new__(cls) -> Self: ...
     def fileno(self) -> int:

@@ -151,7 +151,8 @@ fn exchange(
     Ok(received)
 }
 
-/// Creates associations with one endpoint. Prints memory and wake-ups of each while nothing is sent.
+/// Creates associations with one endpoint. Prints the memory and the wake-ups of each association while
+/// nothing is sent.
 pub fn idle(associations: u16) -> Result<(), Box<dyn Error>> {
     let before = resident()?;
     let (mut server, _, _) = with_associations(associations, false)?;

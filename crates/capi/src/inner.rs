@@ -27,7 +27,7 @@ const DYNAMIC_PORTS: (u16, u16) = (49_152, 16_384);
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) endpoint: Endpoint,
-    /// The options of later associations.
+    /// The options of the associations that begin from now on.
     pub(crate) config: Arc<Config>,
     encapsulated: bool,
     /// The latest time that a caller has passed.

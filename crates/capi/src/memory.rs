@@ -83,7 +83,7 @@ impl<T: Versioned> Output<T> {
         unsafe { fill(self.at.cast(), self.size, value) }
     }
 
-    /// Writes to the elements of an array, each with the size of the first.
+    /// Writes `values` to the elements of an array. Each element has the size that the first element states.
     ///
     /// # Safety
     /// There are `n` elements, each as in [`Self::new`].

@@ -70,7 +70,7 @@ pub struct anb_ip {
     pub zero: [u8; 3],
     /// Zero: reserved for the interface of a link-local address.
     pub scope: u32,
-    /// The address in network order. An IPv4 address has the first four bytes.
+    /// The address in network order. An IPv4 address uses the first four bytes.
     pub bytes: [u8; 16],
 }
 

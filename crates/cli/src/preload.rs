@@ -120,7 +120,7 @@ pub fn sctpd(chosen: &ArgMatches) -> Result<i32, Failure> {
     Ok(code::OK)
 }
 
-/// Serves until the end, and ends the capture.
+/// Serves programs until the server stops, and then finishes the capture.
 fn serve(server: Server, recorder: Option<Recorder>) -> Result<(), Failure> {
     server.run().map_err(|error| Failure::failed(format!("the host process failed: {error}")))?;
     let Some(Captured { file, left_out, failure, .. }) = recorder.map(Recorder::finish) else {

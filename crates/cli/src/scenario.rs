@@ -87,7 +87,7 @@ impl<'f> Text<'f> {
             .map_err(|error| Failure::usage(format!("{} cannot be used\n{}", self.file, error.render())))
     }
 
-    /// The scenario with other values. `before` is the scenario without these settings.
+    /// Returns the scenario with the values of `settings`; `before` is the scenario without them.
     fn with(&self, settings: &[(&str, &str)], before: &Sweep) -> Result<Sweep, Failure> {
         let text = lab::scenario::with_values(&self.text, settings.iter().copied())
             .map_err(|message| Failure::usage(format!("--set {message}")))?;

@@ -137,7 +137,7 @@ fn captures_of_a_sweep_are_announced_and_end_at_their_limit() {
         .map(|run| fs::metadata(run.unwrap().path().join("a.pcapng")).unwrap().len())
         .collect();
     assert!(sizes.iter().all(|size| (15_000..=20_000).contains(size)), "{sizes:?}");
-    // The option with the name of the interface: option code 2, three bytes.
+    // The pcapng option with the name of the interface: option code 2, length 3, and the name.
     let run = fs::read_dir(scratch.0.join("o/runs")).unwrap().next().unwrap().unwrap().path();
     let file = fs::read(run.join("a.pcapng")).unwrap();
     assert!(file[..128].windows(7).any(|bytes| bytes == b"\x02\0\x03\0a-b"), "the name of the link");

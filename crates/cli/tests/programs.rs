@@ -306,7 +306,7 @@ fn run(program: &Program) -> Result<(), String> {
     let output = bash.output().expect("bash runs");
     let texts =
         ["server", "client", "error"].map(|name| std::fs::read(folder.join(name)).unwrap_or_default());
-    // If the folder cannot be removed, it does no harm.
+    // A folder that cannot be removed does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     if output.status.success() {
         return Ok(());
@@ -346,7 +346,7 @@ fn iperf3_uses_two_paths_and_survives_the_end_of_one() {
     bash.args(["timeout", "60", "bash", "-c", TWO_PATHS]).current_dir(&folder).env("ANABRANCH_SOCKET", "");
     let output = bash.env("A", env!("CARGO_BIN_EXE_anabranch")).output().expect("bash runs");
     let client = std::fs::read_to_string(folder.join("client")).unwrap_or_default();
-    // If the folder cannot be removed, it does no harm.
+    // A folder that cannot be removed does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}\n{client}\n{}", String::from_utf8_lossy(&output.stderr));
@@ -400,7 +400,7 @@ fn programs_reach_each_other_and_usrsctp_directly_in_ip() {
     let mut bash = in_new_namespace().expect("checked before");
     bash.args(["timeout", "100", "bash", "-c", IN_IP]).current_dir(&folder).env("ANABRANCH_SOCKET", "");
     let output = bash.env("A", env!("CARGO_BIN_EXE_anabranch")).output().expect("bash runs");
-    // If the folder cannot be removed, it does no harm.
+    // A folder that cannot be removed does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{told}\n{}", String::from_utf8_lossy(&output.stderr));

@@ -66,7 +66,8 @@ for port, on in (5001, 0), (5002, 1):
     assert!(chunks[..2] == [0, 0] && chunks[2] > 0 && chunks[3] > 0, "{chunks:?}");
 }
 
-/// The capabilities of the program decide, not those of the process with the stack.
+/// The capabilities of the program decide whether it may use such a port, not those of the process with the
+/// stack.
 #[test]
 fn ports_below_1024_need_a_capability() {
     if ["python3", "setpriv"].iter().any(|name| which(name).is_none()) || in_new_namespace().is_none() {
@@ -109,7 +110,7 @@ except PermissionError: print('refused')";
     let mut bash = Command::new("bash");
     bash.args(["-c", script]).arg(folder.join("s")).arg(hello).env("A", env!("CARGO_BIN_EXE_anabranch"));
     let output = bash.output().expect("bash runs");
-    // If the folder cannot be removed, it does no harm.
+    // A folder that cannot be removed does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     let told = String::from_utf8_lossy(&output.stdout);
     let lines: Vec<&str> = told.lines().collect();
@@ -126,7 +127,7 @@ fn captured(name: &str, script: &str, code: &str) -> String {
     let output = bash.output().expect("bash runs");
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
-    // If the folder cannot be removed, it does no harm.
+    // A folder that cannot be removed does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     told
 }
@@ -184,7 +185,7 @@ fn check(name: &str) {
             (!output.status.success()).then(|| format!("{check}: {}\n{told}", output.status))
         })
         .collect();
-    // If the folder cannot be removed, it does no harm.
+    // A folder that cannot be removed does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     assert!(!names.is_empty() && failed.is_empty(), "{}", failed.join("\n"));
 }

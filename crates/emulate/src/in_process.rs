@@ -265,7 +265,7 @@ impl Door {
 struct Inside {
     ends: Vec<End>,
     from: Receiver<(usize, DoorPacket)>,
-    /// A packet that ended a wait and has not entered the network yet.
+    /// The packet whose arrival ended the last wait, until this packet enters the network.
     first: Option<(usize, DoorPacket)>,
     /// Keeps the channel of `from` open after all doors were dropped.
     _into: SyncSender<(usize, DoorPacket)>,

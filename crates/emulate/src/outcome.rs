@@ -17,7 +17,7 @@ pub struct Outcome {
     pub left: u64,
     /// Packets for real hosts that could not be written.
     pub refused: u64,
-    /// Packets that were dropped because the network held too many.
+    /// Packets that were dropped because too many packets were in the network.
     pub overflowed: u64,
     /// Packets without a route, or to addresses that no host has.
     pub unroutable: u64,

@@ -86,7 +86,7 @@ pub struct ListedPeer {
     pub key: PublicKey,
     /// Its name for people; may be empty.
     pub name: String,
-    /// The secret that it shares with this end beside the keys.
+    /// The secret that this peer and this end share in addition to the keys.
     pub psk: Option<Secret>,
 }
 

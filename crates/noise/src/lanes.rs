@@ -24,8 +24,8 @@ struct SendLane {
 }
 
 impl SendLanes {
-    /// The lane (counter) of this route; `None` before its first packet, and for further
-    /// routes, which share the last lane.
+    /// Position of the lane (counter) of this route. `None` before the first packet of the route, and for the
+    /// routes beyond [`LANES`], which share the last lane.
     fn position(&self, route: &Transmit) -> Option<usize> {
         self.0.iter().position(|lane| lane.src == route.src && lane.dst == route.dst)
     }

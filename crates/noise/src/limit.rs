@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 use std::net::IpAddr;
 use units::{Instant, Span};
 
-/// Handshakes with strangers: 64 a second, and 128 at once.
+/// Rate limit of handshakes with addresses that have no open session: 64 a second, and 128 at once.
 const ALL: Rate = Rate { interval: Span::from_micros(15_625), burst: Span::from_secs(2) };
 /// Rate limit of handshakes from any address: as [`ALL`], with half of its burst. One address may use all of
 /// this, for many clients behind one NAT.
@@ -38,7 +38,7 @@ pub(crate) struct Limits {
 struct Known {
     /// Time of the last authentic packet that was noted.
     heard: Instant,
-    /// Time of the last handshake that was allowed because the address is known.
+    /// Time of the last handshake that was allowed because this address and port belong to an open session.
     began: Option<Instant>,
 }
 

@@ -84,7 +84,7 @@ pub(crate) struct Peer {
 #[derive(Debug)]
 pub(crate) struct Attempt {
     state: Initiator,
-    /// Index by which the peer will name the session.
+    /// Session index that the peer will put into its packets.
     index: u32,
     /// The initiation without its cookie.
     initiation: Vec<u8>,
@@ -166,7 +166,8 @@ impl Peer {
         Marks { indices, remote, deadline, is_ready: self.current.is_some() && !self.waiting.is_empty() }
     }
 
-    /// Encrypts a packet and appends the datagram. False if it waits for a session, or cannot be sent.
+    /// Encrypts a packet and appends the datagram. False if the packet must wait for a session, or cannot be
+    /// sent.
     pub(crate) fn seal(
         &mut self,
         now: Instant,

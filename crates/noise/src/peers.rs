@@ -8,7 +8,7 @@ use std::fmt;
 /// The peers that may open a session with this end, and the secrets shared with them.
 pub struct Peers {
     pub(crate) known: Vec<PublicKey>,
-    /// Accepts or refuses the owners of other keys.
+    /// Accepts or refuses the owners of keys that are not in `known`; `None` refuses all of them.
     pub(crate) others: Option<Rule>,
     pub(crate) psks: BTreeMap<PublicKey, Secret>,
     pub(crate) psk_for_all: Secret,

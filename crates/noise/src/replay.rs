@@ -2,7 +2,7 @@
 
 /// Length of the window in counters, up to the highest one seen. Lower counters are refused.
 const WINDOW: u64 = 4096;
-/// One word more than the window has, because its ends are not aligned.
+/// One word more than the window has, because the window does not begin at a word boundary.
 const WORDS: usize = (WINDOW / 64) as usize + 1;
 
 /// Counters of packets seen, within a window of 4096 below the highest one. It refuses replayed packets.

@@ -26,9 +26,9 @@ pub(crate) const OVERHEAD: usize = HEADER + TAG;
 pub(crate) struct Session {
     send_key: Key,
     receive_key: Key,
-    /// Index by which the peer names the session to us.
+    /// Session index in the packets that the peer sends.
     pub(crate) local: u32,
-    /// Index by which we name the session to the peer.
+    /// Session index in the packets that this end sends.
     pub(crate) remote: u32,
     /// True if this end began the handshake.
     pub(crate) is_ours: bool,

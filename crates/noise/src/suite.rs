@@ -13,7 +13,7 @@ pub enum Suite {
 }
 
 impl Suite {
-    /// The suite of a number in a handshake.
+    /// The suite with this number in a handshake message.
     pub(crate) fn from_number(number: u8) -> Option<Suite> {
         [Suite::ChaCha20Poly1305, Suite::Aes256Gcm].into_iter().find(|&suite| suite as u8 == number)
     }
@@ -60,7 +60,7 @@ pub(crate) enum Suites {
 }
 
 impl Suites {
-    /// The choice for this processor.
+    /// Both suites if this processor has instructions for AES, otherwise ChaCha20-Poly1305 alone.
     pub(crate) fn of_processor() -> Suites {
         if has_aes() { Suites::Both } else { Suites::Only(Suite::ChaCha20Poly1305) }
     }

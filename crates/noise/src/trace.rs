@@ -6,7 +6,7 @@ use tracing::{debug, info};
 use units::{Instant, Span};
 
 const TARGET: &str = "anabranch_noise";
-/// Shortest interval of events about refused handshakes, because anybody can send handshakes.
+/// Shortest interval between two log events about refused handshakes, because anybody can send handshakes.
 const REFUSALS_EVERY: Span = Span::from_secs(1);
 
 /// Logs that a handshake created a session.

@@ -96,7 +96,8 @@ pub(crate) enum Quoted {
     Data { receiver: u32, counter: u64 },
 }
 
-/// Parses the first bytes of a datagram of ours; `None` if it is of another kind.
+/// Parses the first bytes of a datagram that this end sent. `None` if this is neither an initiation nor a
+/// data packet.
 pub(crate) fn quoted(bytes: &[u8]) -> Option<Quoted> {
     let (&[kind, suite, 0, 0], rest) = bytes.split_first_chunk()? else { return None };
     let (index, rest) = u32_of(rest)?;

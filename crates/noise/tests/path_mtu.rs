@@ -170,8 +170,8 @@ fn packet_too_big_lowers_the_mtu_of_a_sealed_association_at_once() {
     let now = pair.now;
     let mut tell = |quoted: &[u8]| {
         let channel = link.borrow().client.quoted(quoted);
-        // As the driver of crate `io` does: the MTU that a router tells includes the
-        // bytes that the encryption adds.
+        // Subtracts the bytes that the encryption adds from the MTU that the router reports, as the driver of
+        // crate `io` does.
         let mtu = ByteCount::from(1300 - link.borrow().client.overhead());
         let news = IcmpNews {
             src: Some(Side::Client.address(1)),

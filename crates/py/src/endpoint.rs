@@ -77,7 +77,7 @@ fn begun(result: Result<(), ResetError>) -> PyResult<()> {
     })
 }
 
-/// The meaning of an ICMP message.
+/// Converts the arguments that describe an ICMP message.
 fn icmp(what: &str, mtu: Option<Mtu>) -> PyResult<Icmp> {
     match (what, mtu) {
         ("packet-too-big", Some(mtu)) => Ok(Icmp::PacketTooBig { mtu: ByteCount::new(mtu.0) }),

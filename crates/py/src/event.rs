@@ -74,8 +74,8 @@ event_class! {
         mtu: u64,
         /// streams-reset: whether streams on which the peer sends were reset.
         incoming: bool,
-        /// streams-reset: whether streams on which the endpoint sends were reset. With ``incoming``: all
-        /// streams and TSNs.
+        /// streams-reset: whether streams on which the endpoint sends were reset. If ``incoming`` is true,
+        /// too, all streams and the TSNs were reset.
         outgoing: bool,
         /// streams-reset: the streams; an empty list means all.
         streams: Vec<u16>,

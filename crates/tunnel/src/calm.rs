@@ -59,7 +59,7 @@ struct Delays {
     /// True if the last round trip ended with a reduction of cwnd: RTT samples of the current one still
     /// include the queue from before.
     settles: bool,
-    /// Number of cuts since the last round trip without a queue.
+    /// Number of reductions of cwnd since the last round trip without a queue.
     vain: u32,
     /// Until this time only losses reduce cwnd, and delays do not.
     paused: Instant,
@@ -67,16 +67,16 @@ struct Delays {
     was_cut: bool,
     /// True if there was a queue in the previous round trip. Then cwnd does not grow.
     holds: bool,
-    /// Number of RTT samples in a row that exceed b + T, the longest round-trip time without a cut.
+    /// Number of RTT samples in a row that exceed b + T. Up to b + T, delays do not reduce cwnd.
     above: u32,
 }
 
 /// A reduction of cwnd.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
-    /// To this cwnd, which builds no queue.
+    /// Sets cwnd to this value, with which the path builds no queue.
     To(ByteCount),
-    /// To half of cwnd, for about one round trip.
+    /// Halves cwnd for about one round trip.
     Halve,
 }
 
@@ -172,7 +172,8 @@ impl CongestionControl for Calm {
             if self.paths[p].holds && path.window.ssthresh.is_some() {
                 w[p].cwnd = w[p].cwnd.min(path.window.cwnd);
             } else if held {
-                // CUBIC must not count the time in which cwnd did not grow.
+                // Reports the time in which cwnd did not grow as idle, because CUBIC must not count this
+                // time.
                 self.control.on_idle(now, before, p, &mut w.to_vec());
             }
             let Some(cut) = cut else { continue };

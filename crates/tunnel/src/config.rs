@@ -16,8 +16,8 @@ use units::Span;
 
 /// Default UDP port of tunnels.
 pub const PORT: u16 = 9901;
-/// Default MTU of the TUN device: such a packet fits one packet of an uplink with an MTU of 1500 bytes, or
-/// over IPv4 with one of 1492 (PPPoE).
+/// Default MTU of the TUN device: a packet of this size fits one packet of an uplink with an MTU of 1500
+/// bytes, or over IPv4 one of an uplink with 1492 (PPPoE).
 const MTU: u16 = 1400;
 
 /// Configuration of one end of a tunnel.
@@ -324,7 +324,7 @@ impl Table<'_> {
         entries.iter().map(|entry| one(entry.get_ref()).ok_or_else(refused)).collect()
     }
 
-    /// The private key, and the other ends.
+    /// Reads the private key and the peers, with the keys of the peers.
     fn keys(
         &self,
         read: impl FnOnce(&str) -> Result<PrivateKey, ConfigError>,

@@ -23,7 +23,7 @@ impl Idle {
         Idle { packets: 0, since: now }
     }
 
-    /// True if this number of packets of both directions has not changed for some time.
+    /// True if the number of packets in both directions has stayed the same for [`AFTER`].
     pub(crate) fn is_idle(&mut self, now: Instant, packets: u64) -> bool {
         if self.packets != packets {
             *self = Idle { packets, since: now };

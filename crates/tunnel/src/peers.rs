@@ -27,7 +27,8 @@ impl TunnelPeer {
 /// Finds the peer that has an inner address, by the longest prefix.
 #[derive(Debug)]
 pub(crate) struct Routes {
-    /// For each prefix length, the longest first: the peers by prefix. IPv4 addresses are mapped to IPv6.
+    /// For each prefix length, the longest first: the number of the peer for each prefix. IPv4 addresses are
+    /// mapped to IPv6.
     by_length: Vec<(u8, BTreeMap<u128, usize>)>,
 }
 

@@ -76,7 +76,7 @@ mod tests {
         let mut v4 = ipv4_packet(1, &[0; 8]);
         v4[1] = 46 << 2 | 3;
         let mut v6 = ipv6_packet(1, &[0; 8]);
-        // The traffic class is between the version and the flow label.
+        // In IPv6 the traffic class lies between the version and the flow label.
         (v6[0], v6[1]) = (0x6b, 0xb0);
         assert!(chooses(&flows, &v4) && chooses(&flows, &v6));
         v6[0] ^= 1;

@@ -50,7 +50,8 @@ impl Board {
         stop.spawn("status", move || {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else {
-                    // The process may have no file descriptor left; one may become free.
+                    // Accepting fails if the process has no free file descriptor. After a pause there may be
+                    // one.
                     thread::sleep(BREATH);
                     continue;
                 };

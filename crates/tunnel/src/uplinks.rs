@@ -175,7 +175,8 @@ impl Follower {
             }
         }
         let before = endpoint.local_addresses();
-        // New addresses are added before old ones are removed, because the other uplinks may not work.
+        // New addresses are added before old ones are removed, because the association may have no other
+        // uplink that works.
         for Place { address, device, .. } in working.iter().filter(|place| !before.contains(&place.address)) {
             // The call fails, for example, for an IPv6 address that is still checked for duplicates. Then the
             // next call of this function tries again.

@@ -54,7 +54,7 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    /// True if one more packet may be urgent.
+    /// Counts an urgent packet if the rate limit allows one more. False if it does not.
     pub(crate) fn take(&mut self, now: Instant) -> bool {
         let each = Span::from_nanos(1_000_000_000 / RATE);
         let full = self.full.max(now) + each;
@@ -66,7 +66,7 @@ impl Allowance {
     }
 }
 
-/// State of a path that is relevant to the choice for urgent packets.
+/// State of a path by which the tunnel chooses the path of an urgent packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     id: PathId,
@@ -104,7 +104,7 @@ impl Way {
     }
 }
 
-/// Removes paths that cost more than a path with room.
+/// Removes paths that cost more than another path whose cwnd has room.
 fn leave_out_costly(ways: &mut Vec<Way>) {
     let least = ways.iter().filter(|way| way.has_room).map(|way| way.cost).min();
     ways.retain(|way| least.is_none_or(|least| way.cost <= least));

@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use transport::Limit;
 
-/// If the application limits a flow for more than this share of the time, only more data can help.
+/// If the application limits a flow for more than this share of the time, no change of the network or the
+/// options can help much.
 const IDLE: f64 = 0.9;
 
 /// Explains the run of a scenario.

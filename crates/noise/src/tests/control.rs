@@ -135,8 +135,8 @@ fn a_quote_counts_only_if_it_is_of_the_running_handshake_or_of_a_recent_packet()
     for bit in 0..8 * 16 {
         let mut forged = packet[..16].to_vec();
         forged[bit / 8] ^= 1 << (bit % 8);
-        // The counters of sent packets are 0, 1 and 2: a change of one of the two
-        // lowest bits may give another one.
+        // The counters of the sent packets are 0, 1 and 2: a change of one of the two lowest bits may give
+        // the counter of another sent packet.
         let is_another_one = (64..66).contains(&bit);
         assert!(is_another_one || world.ends[0].quoted(&forged).is_none(), "bit {bit}");
     }

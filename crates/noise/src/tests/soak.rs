@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One-way delays of the paths, in milliseconds.
 const DELAYS: [u64; 3] = [5, 150, 305];
 
-/// Two ends with three paths between them, which lose nothing.
+/// Two ends with three lossless paths between them.
 struct Paths {
     world: World,
     /// Datagrams in transit, by arrival time and number, with the end that sent them.

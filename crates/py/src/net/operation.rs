@@ -25,7 +25,7 @@ pub struct Operation {
 }
 
 struct State {
-    /// `None` once the operation is ready or was dropped.
+    /// The call itself; `None` once the operation is ready or was dropped.
     work: Option<Own<Work>>,
     lease: Option<Lease>,
     result: Option<PyResult<Py<PyAny>>>,
@@ -85,7 +85,7 @@ impl Operation {
         let Some(mut work) = self.state().work.take() else { return Ok(true) };
         // A timeout beyond the range of the clock is unlimited.
         let deadline = timeout.0.and_then(|timeout| Instant::now().checked_add(timeout));
-        // A result that is ready needs no switch to another thread.
+        // Polls once before it releases the GIL, since the result may be ready.
         let mut ready = block_on_for(work.as_mut(), Duration::ZERO);
         loop {
             if let Some(result) = ready {

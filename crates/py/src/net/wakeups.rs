@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
 
-/// Tells an event loop which operations can continue: ``fileno()`` is readable while ``take()`` has some.
+/// Tells an event loop which operations can continue: ``fileno()`` is readable while ``take()`` would return
+/// some.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct Wakeups {
     queue: Arc<Queue>,
@@ -15,7 +16,7 @@ pub struct Wakeups {
     slots: Arc<Mutex<Slots>>,
 }
 
-/// The slots whose operations can continue. The threads of the sockets fill the queue without the GIL.
+/// Numbers of the slots whose operations can continue. The threads of the sockets add them without the GIL.
 #[derive(Debug)]
 struct Queue {
     woken: Mutex<Vec<usize>>,

@@ -146,7 +146,7 @@ impl Machine {
         }
         let now = self.now;
         let mut datagram = Datagram::new(packet.src, packet.dst, packet.bytes.as_octets());
-        // The mark consumes no byte of the tape: every third packet that is ECN-capable is marked.
+        // Marks every third ECN-capable packet. This consumes no byte of the tape.
         if packet.ecn != Ecn::NotCapable {
             self.capable += 1;
             datagram.ecn =

@@ -221,8 +221,8 @@ fn a_cycle_is_found_through_import_groups_and_names_of_the_crate_root() {
     assert_eq!(in_circles(&circle), names(&["a", "b", "c"]));
 }
 
-/// A crate without `autotests` names its test programs, and their modules. A file that is in none of them
-/// would never run.
+/// In a crate without `autotests`, Cargo.toml names the test programs. A test file that belongs to none of
+/// them would never run.
 #[test]
 fn each_file_of_tests_belongs_to_a_program() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

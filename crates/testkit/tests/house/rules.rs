@@ -36,7 +36,7 @@ const FILES: &[&str] = &[
     "rtt",
 ];
 
-/// Crates that hold these files and the tests of the rules.
+/// Crates that contain the files of [`FILES`] and the tests of the rules.
 const CRATES: &[&str] = &["sctp", "cc", "transport", "lab"];
 
 fn crates() -> PathBuf {
@@ -122,7 +122,7 @@ fn of_rules(page: &str) -> Vec<(String, String)> {
     constants.map(in_two).collect()
 }
 
-/// The source of the file of the sender that has this name in the page.
+/// The source text of the sender's file that the page calls `name`.
 fn file<'s>(sources: &'s [(String, String)], name: &str) -> &'s str {
     let end = format!("/{name}.rs");
     let is_it = |path: &str| {

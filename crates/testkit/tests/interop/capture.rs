@@ -1,4 +1,4 @@
-//! A capture of SCTP packets without other headers, and its check by tshark.
+//! A capture of SCTP packets without IP headers, and its check by tshark.
 
 use anabranch_testkit::dissect::{BAD_CHECKSUM, MALFORMED, count, tshark};
 use std::io::Write;

@@ -49,7 +49,7 @@ struct Shared {
     hasher: RandomState,
     routes: RwLock<Routes>,
     redundant: Redundant,
-    /// The link to each peer, by its number.
+    /// The state of each peer, by the number of the peer.
     links: RwLock<Vec<Arc<Link>>>,
     /// Batches that no receiver uses now.
     batches: Mutex<Vec<Batch>>,
@@ -115,7 +115,7 @@ impl Carrier {
         Ok(carrier)
     }
 
-    /// Replaces the peers and their addresses. A number must mean the same peer as before.
+    /// Replaces the peers and their addresses. A peer that stays must keep its number.
     pub(super) fn set_peers(&self, peers: &[TunnelPeer]) {
         let mut links = self.0.links.write().unwrap_or_else(PoisonError::into_inner);
         links.resize_with(peers.len(), Arc::default);
@@ -379,7 +379,7 @@ impl Shared {
             let (length, left) = (packet.len(), left(self.now(), since));
             let urgent_message = |packet| urgent_message(packet).reliability(left);
             let paths = match self.redundant {
-                // The association itself sends copies on all paths.
+                // In this mode the association itself sends copies on all paths.
                 Redundant::Everything => None,
                 _ => fastest.paths(self.now(), connection),
             };
@@ -443,7 +443,7 @@ struct Fastest {
     /// Number of the last packet that was sent twice.
     numbers: u64,
     ways: Vec<Way>,
-    /// Time at which the paths were read.
+    /// Time at which `ways` was last updated.
     looked: Option<Instant>,
 }
 

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Time for which the end of the tunnel waits for the last command.
+/// Longest time that the tunnel waits for the last command before it ends.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs the commands one after the other in a separate thread, `up` and `down` of each peer alternately.

@@ -45,7 +45,7 @@ pub(super) fn serve(listener: TcpListener, tunnel: &Arc<Tunnel>, stop: &Stop) ->
             let Some(tunnel) = tunnel.upgrade() else { break };
             match stream {
                 Ok(stream) => answer(stream, || text(&tunnel, &mut of_endpoint)),
-                // The process may have no file descriptor left; one may become free.
+                // Accepting fails if the process has no free file descriptor. After a pause there may be one.
                 Err(_) => thread::sleep(BREATH),
             }
         }

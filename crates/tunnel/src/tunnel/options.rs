@@ -6,7 +6,8 @@ use crate::redundant::Redundant;
 use io::StreamId;
 use io::sctp::{Config, PathSelection, PathSet, StreamScheduler};
 
-/// SCTP port of the end that waits; the UDP port already distinguishes tunnels.
+/// SCTP port of the end that waits. It is fixed, because the UDP port already distinguishes the tunnels of a
+/// host.
 pub(super) const PORT: u16 = 9901;
 /// Size in bytes of the outbox (messages that wait for room in the stack). Only urgent packets wait there:
 /// all others wait in the queue of flows.
@@ -36,7 +37,8 @@ pub(super) fn config(tunnel: &TunnelConfig) -> Config {
         // The urgent stream keeps the value 0, which has the highest priority.
         stream_values: vec![1; STREAMS.into()],
         send_queue: Some(QUEUE),
-        // A packet in two fragments is lost twice as often.
+        // Does not split messages to fill packets: a tunnel packet in two fragments would be lost twice as
+        // often.
         fill_packets: false,
         congestion_control: calm::factory(recommended.knobs).into(),
         ..recommended

@@ -44,7 +44,8 @@ pub(super) fn no_answer(config: &TunnelConfig, stats: &Option<Stats>, within: Du
 /// small MTU.
 const SETTLED: Duration = Duration::from_secs(10);
 
-/// Reports the longest unfragmented packet if the MTU of the tunnel exceeds it, once for each value.
+/// Reports, once for each value, the longest packet that passes unfragmented, if the MTU of the tunnel
+/// exceeds it.
 #[derive(Debug, Default)]
 pub(super) struct Cuts {
     /// The longest unfragmented packet, and the time since which it has not changed.

@@ -42,7 +42,7 @@ fn metered_packets() -> [u64; 2] {
 }
 
 /// Checks that almost no packet with data used the metered link. If the machine stops for a moment, an
-/// acknowledgement is late, and its packet may use that link, too.
+/// acknowledgement is late, and the sender may use that link, too.
 fn assert_few(before: [u64; 2], now: [u64; 2]) {
     assert!(now[0] <= before[0] + 10 && now[1] <= before[1] + 10, "{before:?}, then {now:?}");
 }

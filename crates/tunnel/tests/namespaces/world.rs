@@ -195,8 +195,8 @@ impl World {
         self.finish_link(link);
     }
 
-    /// Creates a link from the client to a NAT, and one from there to the server. Returns false if there can
-    /// be no NAT.
+    /// Creates a link from the client to a NAT, and one from there to the server. Returns false if the kernel
+    /// has no NAT.
     fn connect_by_nat(&self, link: u8) -> bool {
         let (router, server) = (&self.routers[usize::from(link)], &self.server);
         let [nat, there] = [router, server].map(Running::enter);
