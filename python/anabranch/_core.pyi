@@ -294,7 +294,7 @@ class EndpointStats:
     packets_received: int
     """Packets given to ``handle``, including those that were discarded."""
     bytes_received: int
-    """Bytes of these packets, without IP and UDP headers."""
+    """Bytes of the packets received, without IP and UDP headers."""
     packets_sent: int
     """Packets that ``poll_transmit`` returned."""
     bytes_sent: int
@@ -859,7 +859,7 @@ class NetEndpoint:
         """Returns what the paths of this endpoint carried in a round trip, and their RTTs, as text."""
 
     def restore_paths(self, saved: str) -> Operation[None]:
-        """Takes the text that ``saved_paths`` returned earlier."""
+        """Restores the paths from the text that ``saved_paths`` returned earlier."""
 
     def close(self) -> Operation[None]:
         """Shuts all connections down and waits until they have ended."""
@@ -990,10 +990,10 @@ class NetConnection:
         """Ends the connection at once."""
 
     def closed(self) -> Operation[Event]:
-        """Waits for the end and returns its event."""
+        """Waits for the end of the connection and returns the event ``closed``."""
 
     def end(self) -> Event | None:
-        """The event of the end; None while the connection exists."""
+        """The event ``closed``; None while the connection exists."""
 
     @property
     def peer(self) -> tuple[list[IPv4Address | IPv6Address], int] | None:

@@ -310,7 +310,8 @@ fn structs_of_older_and_of_newer_callers_are_understood() {
     }
     pair.settle();
 
-    // Only the caller's bytes are written, and those that this library does not know are zero.
+    // Only as many bytes as the caller's `size` says are written. Those that this library does not know are
+    // zero.
     let mut event = Memory([9; 4200]);
     let mut read = |size: u32| unsafe {
         assert_eq!(pair.send(&anb_msg { flags: ANB_TRACK, ..Default::default() }, b"x"), 0);

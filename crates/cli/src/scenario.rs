@@ -46,8 +46,8 @@ pub fn read_with_real_hosts(chosen: &ArgMatches) -> Result<Sweep, Failure> {
     Ok(sweep)
 }
 
-/// Returns whether a setting chooses a value of an axis. An axis without a `name` is named after its key. So
-/// a setting of this key may also give the key a value that the axis does not have.
+/// Returns whether a setting chooses a value of an axis. A setting of the key of an axis without a `name` is
+/// no choice if the axis does not have the value: it then sets the key itself.
 fn is_choice(sweep: &Sweep, key: &str, value: &str) -> bool {
     let Some(axis) = sweep.axes().iter().find(|axis| axis.name == key) else { return false };
     !key.contains('.') || axis.values.iter().any(|known| known.to_string() == value)

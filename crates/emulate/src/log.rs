@@ -25,7 +25,7 @@ pub(crate) struct Log {
 const EVERY: Span = Span::from_secs(1);
 
 impl Log {
-    /// Records what happened since the last record, if that record is at least a second old.
+    /// Logs what happened since the last log event, if that is at least a second ago.
     pub(crate) fn look(&mut self, now: Instant, counts: impl FnOnce() -> Counts) {
         if now < self.next {
             return;

@@ -73,7 +73,8 @@ fn usrsctp_receives(program: &Path) {
     let emulation = Emulation::start(&scenario("simulated", "real"));
     let report = usrsctp(program, &["receive", "1", "0", REAL[0], REAL[1]], "listening\n");
     let results = finish(emulation, &report, 1);
-    // All messages that the simulated sender accepted count, because no simulated receiver received one.
+    // All messages that the simulated sender accepted count as undelivered, because no simulated receiver
+    // received one.
     let taken = results.scalars.iter().find(|scalar| scalar.quantity == "undelivered_messages");
     let taken = taken.expect("the flow has it").value;
     assert_eq!(taken, report.data.messages as f64, "what the simulated host sent was not received");

@@ -51,7 +51,7 @@ impl Jar {
         of(&self.secret) || self.before.as_ref().is_some_and(of)
     }
 
-    /// True if an initiation with this MAC came before.
+    /// True if an initiation with this MAC is remembered.
     pub(crate) fn was_seen(&self, mac: &Mac) -> bool {
         self.macs.contains(mac)
     }

@@ -317,9 +317,9 @@ impl Peer {
             Some(Attempt { state, index, initiation, mac, cookies: 0, responses: 0, deadline, pace });
     }
 
-    /// Wipes the keys that have ended, and repeats a handshake that is due, on all routes. True if there is
-    /// no session, and the peer has not completed the handshake within [`WANTED`]. The keys are wiped so that
-    /// nobody who reads the memory later can decrypt recorded packets.
+    /// Wipes the keys whose lifetime has ended, and repeats a handshake that is due, on all routes. True if
+    /// there is no session, and the peer has not completed the handshake within [`WANTED`]. The keys are
+    /// wiped so that nobody who reads the memory later can decrypt recorded packets.
     pub(crate) fn on_timer(&mut self, now: Instant, common: &mut Common) -> bool {
         self.current.take_if(|session| session.end() <= now);
         self.previous.retain(|(_, at)| *at + KEPT > now);

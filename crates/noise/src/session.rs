@@ -7,12 +7,12 @@ use crate::wire::{self, HEADER};
 use transport::{Octets, Transmit};
 use units::{Instant, Span};
 
-/// Age at which the initiator of a session requests a new one, at most; see [`JITTER`].
+/// Largest age at which the initiator of a session requests a new one; see [`JITTER`].
 pub(crate) const REKEY: Span = Span::from_secs(120);
 /// The initiator requests a new session up to this many milliseconds before [`REKEY`], so that the clients of
 /// a server do not all do so at once.
 const JITTER: u32 = 10_000;
-/// Age at which either end requests a new session, on any route.
+/// Age at which either end requests a new session, whichever route its next packet takes.
 pub(crate) const REKEY_LATE: Span = Span::from_secs(150);
 /// Time after which a session neither sends nor receives.
 pub(crate) const LIFE: Span = Span::from_secs(180);

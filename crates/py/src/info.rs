@@ -245,7 +245,7 @@ counters! {
         associations: usize,
         /// Packets given to ``handle``, including those that were discarded.
         packets_received: u64,
-        /// Bytes of these packets, without IP and UDP headers.
+        /// Bytes of the packets received, without IP and UDP headers.
         bytes_received: u64,
         /// Packets that ``poll_transmit`` returned.
         packets_sent: u64,

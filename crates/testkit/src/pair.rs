@@ -317,7 +317,7 @@ impl Pair {
         self.inject_on(Channel::NONE, to, src, dst, bytes);
     }
 
-    /// As [`Self::inject`], from the peer of this channel.
+    /// As [`Self::inject`]; the encryption layer has authenticated the packet as one of the peer `channel`.
     pub fn inject_on(&mut self, channel: Channel, to: Side, src: IpAddr, dst: IpAddr, bytes: &PacketBuf) {
         self.deliver(to, Datagram { channel, ..Datagram::new(src, dst, bytes.as_octets()) });
     }

@@ -44,9 +44,9 @@ struct Facing {
 
 #[derive(Debug)]
 struct Shared {
-    /// Sockets bound to the server's addresses, all with the same port.
+    /// Sockets to which the client sends: bound to the server's addresses, all with the same port.
     facing_client: Vec<Facing>,
-    /// Sockets bound to the client's addresses.
+    /// Sockets to which the server sends: bound to the client's addresses.
     facing_server: Vec<Facing>,
     server_port: u16,
     state: Mutex<State>,

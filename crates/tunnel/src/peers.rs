@@ -13,7 +13,8 @@ pub struct TunnelPeer {
     pub key: Option<PublicKey>,
     /// Secret shared with the peer in addition to the keys.
     pub psk: Option<Secret>,
-    /// Inner addresses that the peer may use, with their prefix lengths. Empty: all, for the only peer.
+    /// Inner addresses that the peer may use, with their prefix lengths. If there is only one peer, an empty
+    /// list allows all addresses.
     pub addresses: Vec<(IpAddr, u8)>,
 }
 

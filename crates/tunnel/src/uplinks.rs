@@ -25,7 +25,8 @@ pub struct Uplink {
 /// Interface or address by which packets leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// An interface with its current addresses; packets leave by this interface, whatever the routes say.
+    /// An interface with its current addresses; packets leave by this interface, whatever the routing table
+    /// says.
     Device(String),
     /// An address of this host. The routing table chooses the interface.
     Address(IpAddr),

@@ -9,7 +9,7 @@ use libc::{EIO, ENOBUFS};
 use std::ffi::{CString, c_char, c_void};
 use std::ptr::{null, null_mut};
 
-/// Bytes of input; zeros follow.
+/// Bytes of the fuzz input. After the last one come zeros.
 struct Tape<'i>(&'i [u8]);
 
 impl Tape<'_> {
@@ -73,7 +73,7 @@ impl Memory {
         self.bytes.as_mut_ptr().cast()
     }
 
-    /// Checks a struct that was written for `elements` elements.
+    /// Checks that a call that may write `elements` structs of this size changed no byte behind them.
     fn check(&self, elements: usize) {
         let end = (self.size.max(4) * elements).min(self.bytes.len());
         assert!(end < 500 || self.bytes[end..].iter().all(|&byte| byte == UNTOUCHED), "written behind {end}");

@@ -264,7 +264,7 @@ impl NetConnection {
         self.link.connection.abort(reason.into_bytes());
     }
 
-    /// Waits for the end and returns its event.
+    /// Waits for the end of the connection and returns the event ``closed``.
     fn closed(&self) -> Operation {
         let link = self.link.clone();
         Operation::new(async move {
@@ -273,7 +273,7 @@ impl NetConnection {
         })
     }
 
-    /// The event of the end; None while the connection exists.
+    /// The event ``closed``; None while the connection exists.
     fn end(&self, py: Python<'_>) -> PyResult<Option<Event>> {
         self.link.end().map(|reason| self.link.closed(py, reason)).transpose()
     }

@@ -215,7 +215,7 @@ impl NetEndpoint {
         })
     }
 
-    /// Takes the text that ``saved_paths`` returned earlier.
+    /// Restores the paths from the text that ``saved_paths`` returned earlier.
     fn restore_paths(&self, saved: String) -> Operation {
         let endpoint = self.inner.clone();
         Operation::nothing(async move {

@@ -220,7 +220,7 @@ impl Machine {
         let host = self.host(side);
         let Some(id) = host.association else { return };
         let local = side.address(net);
-        // The choice consumes no byte of the tape: a new byte would change the meaning of stored cases.
+        // The choice consumes no byte of the tape: a new byte would change the meaning of stored fuzz inputs.
         match (tape.flag(), host.messages % 4) {
             (true, 0) => host.endpoint.add_local_address(now, id, local).is_ok(),
             (true, 1) => host.endpoint.remove_local_address(now, id, local).is_ok(),
@@ -232,7 +232,7 @@ impl Machine {
     }
 
     /// Resets or adds streams. The number of messages sent chooses the streams: no byte of the tape is
-    /// consumed, so that stored cases keep their meaning.
+    /// consumed, so that stored fuzz inputs keep their meaning.
     fn reset(&mut self, side: Side) {
         let now = self.now;
         let host = self.host(side);
@@ -274,7 +274,7 @@ impl Machine {
 }
 
 /// The reliability of a message, derived from its length: no byte of the tape is consumed, so that stored
-/// cases keep their meaning.
+/// fuzz inputs keep their meaning.
 fn reliability(length: usize) -> Reliability {
     match length % 9 {
         1 => Reliability::Until(Span::from_millis(length as u64 / 9)),

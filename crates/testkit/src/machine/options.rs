@@ -23,7 +23,7 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
         hb_interval: tape.flag().then_some(Span::from_secs(5)),
         ..config
     };
-    // These options consume no byte of the tape: a new byte would change the meaning of stored cases.
+    // These options consume no byte of the tape: a new byte would change the meaning of stored fuzz inputs.
     let bits = config.send_buffer.most().get();
     let bit = |n: u32| bits >> n & 1 == 1;
     let (pmtud, ecn, reports) = (bit(0), bit(1), bit(2));

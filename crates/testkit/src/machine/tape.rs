@@ -6,7 +6,7 @@ pub struct Tape<'a> {
 }
 
 impl<'a> Tape<'a> {
-    /// A tape that begins at the first byte.
+    /// Creates a tape whose first decision uses the first byte.
     pub fn new(bytes: &'a [u8]) -> Self {
         Tape { bytes }
     }
@@ -53,12 +53,12 @@ impl<'a> Tape<'a> {
         self.byte() & 1 == 1
     }
 
-    /// One of several values.
+    /// Picks one of `values`.
     pub fn pick<T: Copy>(&mut self, values: &[T]) -> T {
         values[self.below(values.len() as u64) as usize]
     }
 
-    /// Skips `bytes` bytes, which chose options that no longer exist, so that stored cases keep their
+    /// Skips `bytes` bytes, which chose options that no longer exist, so that stored fuzz inputs keep their
     /// meaning.
     pub(super) fn past(&mut self, bytes: usize) -> &mut Self {
         self.take(bytes);

@@ -431,7 +431,7 @@ impl Shared {
         let (packets, bytes, written) = batch.write(&self.device);
         match written {
             Ok(()) => count(&link.counters.received, packets, bytes),
-            // The TUN device does not say which of the packets it refused: all count.
+            // The TUN device does not say which of the packets it refused: all count as refused.
             Err(_) => drop(link.counters.refused.fetch_add(packets as u64, Ordering::Relaxed)),
         }
     }

@@ -229,7 +229,7 @@ impl Tunnel {
         Ok(())
     }
 
-    /// Takes over another list of peers.
+    /// Applies a new list of peers.
     fn replace_peers(
         &self,
         list: Vec<TunnelPeer>,

@@ -41,8 +41,8 @@ fn on_all_uplinks(name: &'static str) {
 
     world.silence(0);
     let (came, twice) = exchange_datagrams(200);
-    // No packet waits until the failure is detected. If the machine stops for
-    // half a second, packets are lost.
+    // A copy leaves on the other uplink, so no packet waits until the failure is detected. If the machine
+    // stops for half a second, packets are lost.
     assert!(came >= 190, "{came} of 200 came back");
     assert_eq!(twice, 0);
 }
