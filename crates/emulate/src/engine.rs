@@ -105,8 +105,8 @@ impl Emulator {
             let bytes = std::mem::replace(bytes, spare.pop().unwrap_or_default());
             read.push((from, entry, bytes));
         });
-        // The packets enter at a time after they were read. With an earlier time, a packet that arrived in
-        // between would leave too early.
+        // Takes the time anew after the read: with the earlier time, a packet that arrived in between would
+        // leave too early.
         let now = clock();
         self.run(now, clock, doors);
         self.enter();

@@ -152,7 +152,7 @@ fn a_queue_marks_and_drops_whole_packets() {
 #[test]
 fn a_fair_queue_tells_whole_packets_of_different_ports_apart() {
     let mut world = World::new("queue = { kind = \"fq-codel\" }\n");
-    // UDP of one port, ten packets at once, and then one of another port.
+    // Ten UDP packets at once from source port 7, and then one from port 8.
     for (port, length) in [(7, 1000); 10].into_iter().chain([(8, 100)]) {
         let mut bytes = ping(length);
         bytes[9] = 17;

@@ -49,7 +49,7 @@ pub fn run(
             let (done, waiting) = channel();
             let worker = &control;
             scope.spawn(move || {
-                // After a signal the output of the run is not used.
+                // The send fails after a signal, when nobody waits for the output any more.
                 let _ = done.send(run_single(&sweep, replica, worker));
             });
             loop {

@@ -42,7 +42,7 @@ pub struct TunnelConfig {
     pub nat: bool,
     /// The packets that this end sends on several uplinks.
     pub redundant: Redundant,
-    /// Which paths begin near the rate that an earlier path between their addresses had.
+    /// Which new paths begin near the rate that an earlier path between the same addresses had.
     pub resume: Resume,
     /// The private key of this end; `None` for no encryption.
     pub key: Option<PrivateKey>,

@@ -134,7 +134,7 @@ impl Sockets {
         train: &[u8],
         enter: &mut dyn FnMut(NodeId, Entry, &mut Vec<u8>),
     ) {
-        // A reply to port 0 is impossible.
+        // A datagram from port 0 is ignored, because it cannot be answered.
         let Some(from) = (meta.addr.port() != 0).then(|| self.sender(meta.addr)).flatten() else { return };
         let (src, dst) = (&self.ends[from], &self.ends[to]);
         let port = dst.program.as_ref().map_or(ENCAPSULATION, |program| program.at.port());
@@ -166,7 +166,7 @@ impl Doors for Sockets {
                 let mut slices: [IoSliceMut<'_>; TRAINS] =
                     std::array::from_fn(|_| IoSliceMut::new(chunks.next().unwrap_or_default()));
                 let End { socket, state, .. } = &self.ends[to];
-                // An error belongs to a datagram that was sent earlier and is lost.
+                // An error concerns a datagram that was sent earlier and is now lost.
                 let Ok(trains) = state.recv(UdpSockRef::from(socket), &mut slices, &mut meta) else { break };
                 for (meta, train) in meta[..trains].iter().zip(bytes.chunks_exact(TRAIN)) {
                     self.enter(to, meta, &train[..meta.len.min(TRAIN)], enter);

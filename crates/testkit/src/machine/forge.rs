@@ -175,7 +175,7 @@ fn data(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
     let ssn = Ssn(if tape.once_in(8) { tape.word() as u16 } else { tape.below(6) as u16 });
     let length = if tape.once_in(4) { tape.below(1400) } else { tape.below(40) } as usize;
     let payload = Octets::new(&[], length);
-    // DATA needs only the lower bits. If both of the two highest bits are set, the chunk is I-DATA.
+    // The two highest bits choose the chunk: I-DATA if both are set, otherwise DATA.
     if bits & 0xc0 == 0xc0 {
         let fsn = if flags.beginning { 0 } else { u32::from(bits >> 4 & 3) };
         w.push(&IData { flags, tsn, stream, mid: Mid(ssn.0.into()), ppid: Ppid(0), fsn, payload });

@@ -71,7 +71,7 @@ fn paths(tree: &str) -> Vec<Vec<String>> {
     into
 }
 
-/// All paths that follow `prefix` in a source.
+/// All module paths that follow `prefix` in a source text.
 fn behind(code: &str, prefix: &str) -> Vec<Vec<String>> {
     let starts = code.match_indices(prefix).filter(|(at, _)| {
         let before = code[..*at].chars().next_back();

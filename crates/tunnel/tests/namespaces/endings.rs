@@ -94,7 +94,7 @@ fn a_server_that_stops_says_goodbye_and_one_that_is_killed_is_found_out() {
         let hook = format!("'echo $ANABRANCH_EVENT $ANABRANCH_INTERFACE >> {}'", hooks.display());
         add_to_config("here", &format!("up = {hook}\ndown = {hook}"));
         let [mut here, mut there, _echo] = start_both(&world);
-        // An association of less than 10 s counts as refused.
+        // Waits, because an association that lasted less than 10 s counts as refused.
         thread::sleep(Duration::from_secs(11));
         let begin = Instant::now();
         assert!(there.stop().success());
