@@ -95,7 +95,7 @@ impl Inner {
         })
     }
 
-    /// The time of a call: never before that of an earlier call.
+    /// The time that counts for a call: `now`, or the time of an earlier call if that is later.
     pub(crate) fn time(&mut self, now: i64) -> Instant {
         self.now = self.now.max(Instant::from_nanos(now.max(0).unsigned_abs()));
         self.now

@@ -166,7 +166,7 @@ fn messages_and_their_descriptions_arrive_and_an_end_is_reported() {
     assert_eq!((data.as_slice(), info.left, info.flags), (&b", world"[..], 0, ANB_IS_UNORDERED | ANB_IS_END));
     let (_, data, info) = pair.recv(100);
     assert_eq!((data.as_slice(), info.flags), (&b"one message"[..], ANB_IS_END));
-    // The tracked message has number 0.
+    // The first tracked message has number 0.
     pair.now += 1_000_000_000;
     pair.sides.iter().for_each(|&ep| assert_eq!(unsafe { anb_ep_on_timeout(ep, pair.now) }, 0));
     pair.settle();

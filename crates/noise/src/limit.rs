@@ -36,7 +36,7 @@ pub(crate) struct Limits {
 /// Times of an address of an open session.
 #[derive(Debug)]
 struct Known {
-    /// Time of the last authentic packet that was noted.
+    /// Time at which an authentic packet from this address and port was last recorded.
     heard: Instant,
     /// Time of the last handshake that was allowed because this address and port belong to an open session.
     began: Option<Instant>,

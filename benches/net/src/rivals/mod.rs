@@ -17,8 +17,7 @@ pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 pub trait Receiver {
     /// The address for the sender.
     fn address(&self) -> Result<String>;
-    /// Receives until the sender has finished. Returns the user bytes, and the seconds since the first of
-    /// them.
+    /// Receives until the sender has finished. Returns the user bytes, and the seconds since the first byte.
     fn run(self: Box<Self>) -> Result<(u64, f64)>;
 }
 

@@ -1,4 +1,4 @@
-//! When keys change, and how an end notices that the other one lost them.
+//! When keys change, and how an end notices that the other end lost its keys.
 
 use super::*;
 

@@ -16,7 +16,7 @@ struct Paths {
     packets: u64,
     /// Packets of each end that have not arrived.
     missing: [BTreeSet<u64>; 2],
-    /// Largest number of indices, of sessions and attempts, that an end had at once.
+    /// Largest number of session indices (for sessions and handshakes) that an end had at once.
     most: usize,
 }
 

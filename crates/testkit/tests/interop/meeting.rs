@@ -15,7 +15,7 @@ use wire::{Chunk, Packet, Parameter};
 /// The addresses that the two stacks use. The sockets have other addresses, on loopback.
 pub const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 pub const THERE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
-/// In each direction, one of this number of packets is lost.
+/// In each direction, one of so many packets is lost.
 const LOST: usize = 25;
 /// Maximum duration of a test.
 const LIMIT: Duration = Duration::from_secs(30);
