@@ -764,8 +764,10 @@ class SocketStats:
 
 @final
 class Wakeups:
-    """Tells an event loop which operations can continue: ``fileno()`` is readable while ``take()`` would return
-    some."""
+    """Tells an event loop which operations can continue.
+
+    ``fileno()`` is readable while ``take()`` would return some.
+    """
 
     def __new__(cls) -> Self: ...
     def fileno(self) -> int:

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
 
-/// Tells an event loop which operations can continue: ``fileno()`` is readable while ``take()`` would return
-/// some.
+/// Tells an event loop which operations can continue.
+///
+/// ``fileno()`` is readable while ``take()`` would return some.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct Wakeups {
     queue: Arc<Queue>,
