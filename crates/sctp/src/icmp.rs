@@ -7,10 +7,10 @@ use wire::{CommonHeader, Init};
 /// An ICMP message about a packet that the endpoint sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IcmpNews<'a> {
-    /// Source address of that packet. If it is unknown (`None`), the message counts for the first
-    /// path to `dst`.
+    /// Source address of the packet that the message quotes. If it is unknown (`None`), the message counts
+    /// for the first path to `dst`.
     pub src: Option<IpAddr>,
-    /// Destination address of that packet, which may differ from the source of the ICMP message.
+    /// Destination address of the quoted packet, which may differ from the source of the ICMP message.
     pub dst: IpAddr,
     /// UDP destination port of that packet (`rfc6951`); 0 if that packet was not encapsulated.
     pub udp_port: u16,

@@ -53,7 +53,8 @@ impl Saved {
         self.sets(|sets| sets.remove(&pair)).filter(|set| now <= set.until)
     }
 
-    /// Returns the saved sets and those of paths `in_use` as text. `wall` is the present Unix time.
+    /// Returns as text the saved values (cwnd and RTT) of earlier paths and those of the paths `in_use`.
+    /// `wall` is the present Unix time.
     pub(crate) fn encode(
         &self,
         now: Instant,

@@ -74,7 +74,7 @@ impl Nats {
         Nats::connected_to(reached, &[server_address(1)])
     }
 
-    /// Like [`Nats::connected`], but the client connects to these addresses of the server.
+    /// Like [`Nats::connected`], but the client calls `connect` with the addresses `named`.
     fn connected_to(reached: [IpAddr; 2], named: &[IpAddr]) -> (Nats, AssocId, AssocId) {
         // The options that the tunnel uses.
         let config = Config { nat_friendly: true, paths: PathSet::Pairs, ..Config::recommended() };

@@ -383,7 +383,7 @@ fn a_reset_of_the_association_waits_for_our_data_and_moves_the_tsns_of_the_peer(
     desk.send(1, "y");
     assert_eq!(desk.said(), [""; 0], "new data waits");
     desk.sack(1);
-    // The answer precedes the data, so that the peer learns the new numbers first.
+    // The answer precedes the data, so that the peer learns the new TSNs first.
     assert_eq!(desk.said(), ["Performed 0 2 0x80000001", "Performed 0 2 0x80000001", "data 2 1:0 y"]);
     desk.ask(&[ReConfigParameter::AssociationReset { request }]);
     assert_eq!(desk.said(), ["Performed 0 2 0x80000001"], "the same answer");

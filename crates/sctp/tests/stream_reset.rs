@@ -68,7 +68,8 @@ impl Book {
         Message { stream: StreamId(stream), ..Message::new(Payload::Bytes(bytes.into())) }
     }
 
-    /// Starts the next incarnation of these streams for all later messages.
+    /// Records a reset of these streams (of all streams if the list is empty): later messages have the next
+    /// incarnation number and are counted from 0.
     fn begin_again(&mut self, streams: &[StreamId], all: u16) {
         let listed: Vec<u16> =
             if streams.is_empty() { (0..all).collect() } else { streams.iter().map(|s| s.0).collect() };

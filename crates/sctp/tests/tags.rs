@@ -341,7 +341,8 @@ fn packets_for_another_port_are_not_ours() {
     assert!(pair.sent.is_empty());
 }
 
-// rfc9260#section-8.4 with rfc9260#section-9.2: the peer has finished, so it can only send an ABORT.
+// rfc9260#section-8.4 with rfc9260#section-9.2: the server has sent SHUTDOWN ACK. An ABORT with the T bit
+// says that the client has no association any more, so it has finished the shutdown.
 #[test]
 fn a_peer_that_forgot_the_association_while_we_await_its_end_did_well() {
     let mut scene = scene();

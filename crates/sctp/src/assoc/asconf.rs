@@ -235,7 +235,8 @@ impl Association {
     /// Adds a path or restarts a removed one, which a heartbeat has to confirm; none if there are too many.
     pub(super) fn add_path(&mut self, now: Instant, path: Path) -> Option<PathId> {
         let p = match self.paths.removed_place(&path) {
-            // The path has chunks in flight or to be retransmitted, so it keeps its state.
+            // The removed path still has chunks in flight or to be retransmitted, so it is used again with
+            // its state.
             Some(p) if !self.paths[p].queued.is_zero() => {
                 let again = &mut self.paths[p];
                 (again.removed, again.errors) = (false, 0);

@@ -421,7 +421,8 @@ impl Association {
     fn on_heartbeat(&mut self, from: PathId, heartbeat: &Heartbeat<'_>) {
         let auth = self.auth_len(&[HeartbeatAck::TYPE], &None);
         let fits = CommonHeader::LEN + auth + heartbeat.encoded_len() <= self.paths[from].packet_limit();
-        // RFC 9260 excludes SHUTDOWN-SENT. But with ASCONF the peer's data may wait for a confirmed path.
+        // RFC 9260 excludes SHUTDOWN-SENT. But with ASCONF the peer may have data to send that waits until a
+        // HEARTBEAT ACK confirms the path.
         let last_resort =
             || self.extensions.has(Ext::Asconf) && matches!(self.phase, Phase::ShutdownSent { .. });
         if fits && (self.phase.answers_heartbeats() || last_resort()) {

@@ -235,7 +235,7 @@ impl Association {
             return self.give_up(b"cookies are always stale", CloseReason::ConnectTimeout);
         }
         begun.at = now;
-        // The staleness that the peer measured, plus one RTO.
+        // Suggested extension of the cookie's lifetime: the staleness that the peer measured, plus one RTO.
         let preservative = Some(staleness + self.paths[t1.path].rto.current());
         self.control.clear();
         self.control.push(t1.path, Pending::Init);

@@ -70,7 +70,8 @@ impl Association {
     pub(super) fn on_shutdown(&mut self, now: Instant, from: PathId, cum: Tsn) {
         match self.phase {
             Phase::Established | Phase::ShutdownPending | Phase::ShutdownReceived { .. } => {
-                // Until the answer to a reset of TSNs arrives, no data is outstanding.
+                // Until the peer answers a reset of the TSNs, no data is outstanding, so the SHUTDOWN
+                // acknowledges nothing.
                 if !self.re_config.as_ref().is_some_and(|config| config.awaits_new_tsns()) {
                     match self.sender.on_cumulative_ack(now, cum, &mut self.paths) {
                         Ok(outcome) => self.acknowledged(&outcome),

@@ -55,8 +55,8 @@ impl Addresses {
         all.filter(|(remote, _)| remote.udp_port == udp_port).map(|(_, owner)| owner.slot).collect()
     }
 
-    /// Enters an association under an address of its peer. Returns false if another association keeps
-    /// the address, because its entry is confirmed or the new one is not.
+    /// Enters an association under an address of its peer. Returns false if another association keeps the
+    /// address: that is so if the other entry is confirmed or the new entry is not.
     pub(super) fn claim(&mut self, remote: Remote, slot: u32, confirmed: bool) -> bool {
         let claim = Owner { slot, confirmed };
         match self.owners.entry(remote) {

@@ -21,7 +21,8 @@ const MEMORY: Span = Span::from_secs(15);
 /// The least round-trip times l(p, q) for data on path p and the SACK on path q.
 #[derive(Debug, Default)]
 pub(crate) struct SameReturn {
-    /// Least times of the present and the last period, by path of the data and by path of the SACK.
+    /// Least round-trip times l(p, q) in the present and in the last period, by path of the data and by path
+    /// of the SACK.
     least: Vec<Vec<[Option<Span>; 2]>>,
     /// Start of the present period.
     changed: Instant,

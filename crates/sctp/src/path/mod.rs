@@ -201,8 +201,8 @@ pub(crate) struct Path {
     pub(crate) stats: PathStats,
     /// Moving average of the share of chunks that are lost.
     pub(crate) loss_rate: f64,
-    /// Time of the last change of route. A chunk sent earlier gives no RTT sample, and its
-    /// acknowledgement lets cwnd not grow.
+    /// Time of the last change of route. A chunk sent earlier gives no RTT sample, and its acknowledgement
+    /// does not let cwnd grow.
     pub(crate) route_since: Instant,
 
     pub(crate) cuc: CucState,

@@ -96,8 +96,8 @@ impl Path {
         Some(if grows { NEXT_ROUND * most } else { most })
     }
 
-    /// κ in bytes per second: the highest delivered rate of the last round trips in which the path did not
-    /// wait, or twice this rate in slow start. `None` before the first round trip.
+    /// κ in bytes per second: the highest delivered rate of the last round trips in which the path always
+    /// used its cwnd, or twice this rate in slow start. `None` before the first round trip.
     pub(crate) fn possible_rate(&self) -> Option<f64> {
         let most = self.delivered.busy.most()?;
         Some(if self.in_slow_start() { NEXT_ROUND * most } else { most })

@@ -35,7 +35,7 @@ pub(crate) struct ReturnRate {
     /// last such SACK.
     next: Instant,
     taken: Instant,
-    /// A SACK was refused since the last probe because the rate was used up.
+    /// Since the last probe, a SACK was not sent on this path because it would have exceeded `rate`.
     used_up: bool,
     probe: Option<ReturnProbe>,
     next_probe: Instant,

@@ -33,8 +33,8 @@ impl Echoes {
     }
 
     /// Processes a CWR of the peer, which arrived on `path`. The CWR answers marks of TSNs up to its own TSN:
-    /// those of this path, or those of all paths if the CWR has that flag. A mark of exactly its TSN is
-    /// answered whatever the path.
+    /// those of this path, or those of all paths if the CWR has that flag. A mark with exactly the TSN of the
+    /// CWR is answered on any path.
     pub(super) fn answered(&mut self, path: PathId, cwr: &Cwr) {
         self.waiting.retain(|echo| {
             let covered = (cwr.all_paths || echo.path == path) && !cwr.tsn.precedes(echo.tsn);

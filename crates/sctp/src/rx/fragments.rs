@@ -27,8 +27,8 @@ pub(super) struct Fragments {
     nodes: Vec<Node>,
     /// Head of the list of empty nodes.
     free: u32,
-    /// Head of the list of dropped nodes. One packet can drop many nodes, but each packet empties only a few
-    /// of them.
+    /// Head of the list of dropped nodes. One packet can drop many nodes, but only a few of them are freed
+    /// per packet.
     garbage: u32,
     /// Number of nodes that are not free.
     used: usize,
@@ -274,7 +274,7 @@ impl Fragments {
         stored
     }
 
-    /// Drops a chain; its nodes are emptied later.
+    /// Drops a chain. The memory of its nodes is freed later.
     pub(super) fn give_up(&mut self, chain: Chain) {
         if chain != Chain::NONE {
             let last = self.at(chain.0).prev;
@@ -282,7 +282,7 @@ impl Fragments {
         }
     }
 
-    /// Empties some dropped nodes.
+    /// Frees the memory of at most [`SWEPT`] nodes of dropped chains.
     #[inline]
     pub(super) fn sweep(&mut self) {
         if self.garbage != NIL {

@@ -49,7 +49,8 @@ const MOST_RECENT: usize = 256;
 /// Number of older blocks that each SACK repeats. Successive SACKs repeat one block after the other.
 const BY_TURNS: usize = 2;
 
-/// Maximum number of runs that SACKs report, the lowest ones: a sender may be unable to store more.
+/// Maximum number of runs of TSNs that SACKs report. Higher runs are left out: the peer may be unable to
+/// store more.
 const MOST_RUNS: usize = 1400;
 
 /// State of the SACKs on one path: which arrivals (runs of TSNs) they reported, and how many bytes further
@@ -265,7 +266,8 @@ impl Lean {
         sent * (self.total.0 / self.total.1.max(1)).min(SHARE)
     }
 
-    /// Records that a SACK with the last blocks was written for a path; `fixed` is its length without blocks.
+    /// Records that a SACK with the blocks in `self.blocks` was written for a path. `fixed` is the length of
+    /// the SACK without blocks.
     #[cold]
     pub(super) fn written(&mut self, now: Instant, path: PathId, fixed: usize) {
         let sent = AROUND + fixed + GapBlock::LEN * self.blocks.len();

@@ -681,7 +681,8 @@ impl Receiver {
         self.tuning.as_ref().is_some_and(|tuning| tuning.lacks_rtt())
     }
 
-    /// Gives the room back by which the receive buffer grew, if no data has arrived for a long time.
+    /// Undoes the growth of the receive buffer if the buffer is empty and no data has arrived for a long
+    /// time.
     pub(crate) fn rest(&mut self, now: Instant) {
         if self.window.held() == 0
             && let Some(size) = self.tuning.as_mut().and_then(|tuning| tuning.rested(now))

@@ -33,7 +33,8 @@ impl Reserve {
         self.deviation += WEIGHT * (error.abs() - self.deviation);
     }
 
-    /// Bytes that `missing` chunks are expected to need.
+    /// Estimate of the bytes that `missing` chunks will need. It is low on purpose, as the file's header
+    /// explains.
     #[inline]
     pub(super) fn of(&self, missing: u64) -> u64 {
         let n = missing as f64;

@@ -91,7 +91,7 @@ struct Parked {
     late: BTreeMap<u64, Piece>,
     /// Keys of the messages in `late`, by TSN.
     late_by_tsn: BTreeMap<u64, u64>,
-    /// The stream in [`Rank::Recent`] whose lane ends with the highest TSN.
+    /// The stream in [`Rank::Recent`] whose lane (queue of parked messages) ends with the highest TSN.
     newest: u16,
     /// Streams of [`Rank::Evicted`] by the TSN of the last message of their lane.
     evicted: BTreeMap<u64, u16>,
@@ -437,8 +437,8 @@ impl Streams {
         Ok(())
     }
 
-    /// Appends a message, whose TSN is above those of all lanes, to the lane of its stream, which becomes the
-    /// newest.
+    /// Appends a message to the lane of its stream (its queue of parked messages). The TSN of the message is
+    /// above those of all lanes, so this lane becomes the newest.
     fn append(&mut self, message: Piece) {
         let (stream, tsn) = (message.stream, message.message);
         let Some(parked) = self.parked.as_deref_mut() else { return };

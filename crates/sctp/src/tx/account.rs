@@ -31,7 +31,8 @@ pub(super) struct Plain {
 }
 
 impl Account {
-    /// The present limit of the flow, and for each path its limit and whether the path blocks the flow.
+    /// The present [`Limit`] (reason that holds the sender back) of the flow, and for each path its limit and
+    /// whether a chunk last sent on the path blocks the flow.
     fn present(&self) -> (Option<Limit>, Vec<(Option<Limit>, bool)>) {
         let of_path = |path: &PathAccount| (path.limits.present(), path.blocks.since().is_some());
         (self.flow.present(), self.paths.iter().map(of_path).collect())
@@ -57,8 +58,8 @@ enum Common {
 }
 
 impl Sender {
-    /// Determines the present limits when no further packet may be sent. The time under them is counted from
-    /// now on.
+    /// Determines the present [`Limit`]s (reasons that hold the sender back) of the flow and of each path,
+    /// when no further packet may be sent. From now on, time counts as time under these limits.
     #[inline]
     pub(super) fn account(&mut self, paths: &Paths) {
         let window = self.peer.free() + paths.flight();
@@ -173,7 +174,8 @@ impl Sender {
         Common::Ready
     }
 
-    /// The limit of new data on a path with room in cwnd; `None` if the next `waiting` bytes may be sent.
+    /// The [`Limit`] (reason that holds the sender back) of new data on a path with room in cwnd; `None` if
+    /// the next `waiting` bytes may be sent.
     #[inline]
     fn closed_window(&self, waiting: usize, held: ByteCount, paths: &Paths) -> Option<Limit> {
         if !self.has_numbers() {
@@ -186,7 +188,8 @@ impl Sender {
         Some(if blocked { Limit::HeadOfLine } else { Limit::PeerWindow })
     }
 
-    /// The limit of a path; `None` for a path that is not confirmed or was removed.
+    /// The [`Limit`] (reason that holds the sender back) of a path; `None` for a path that is not confirmed
+    /// or was removed.
     fn limit_of(&self, p: PathId, common: Common, paths: &Paths) -> Option<Limit> {
         let path = &paths[p];
         if path.is_unconfirmed() {
@@ -254,7 +257,8 @@ impl Sender {
         self.account.as_ref().map(|account| account.flow).unwrap_or_default()
     }
 
-    /// The times under each limit of path `p`, and the time during which it blocked the flow.
+    /// How long each [`Limit`] (a reason that holds the sender back) applied to path `p`, and how long a
+    /// chunk last sent on `p` blocked the flow.
     pub(crate) fn limits_of(&self, p: PathId) -> (LimitTimes, Stopwatch) {
         let path = self.account.as_ref().and_then(|account| account.paths.get(p.index()));
         path.map(|path| (path.limits, path.blocks)).unwrap_or_default()

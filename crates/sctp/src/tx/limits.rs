@@ -19,10 +19,11 @@ use super::ranges::Range;
 /// ranges of non-renegable chunks. A SACK in a packet of 1500 bytes has fewer than 400.
 pub(super) const MOST_BLOCKS: usize = 1536;
 
-/// Maximum number of acknowledged ranges. Withdrawn ranges that still count as acknowledged are included.
+/// Maximum number of ranges of acknowledged chunks. Ranges that the peer withdrew (reneged on) but that still
+/// count as acknowledged are included.
 const MOST_RANGES: usize = 3072;
 
-/// Maximum number of chunks that are withdrawn at the same time.
+/// Maximum number of chunks that the peer has withdrawn (reneged on) at the same time.
 const MOST_WITHDRAWN: u32 = 1024;
 
 /// Maximum number of steps (visits of chunks) that one packet may spend on withdrawn and lost chunks.
@@ -63,7 +64,7 @@ impl Limits {
         self.steps = STEPS;
     }
 
-    /// Returns true if one more chunk may be withdrawn, and counts a step.
+    /// Returns true if the peer may withdraw (renege on) one more chunk, and counts a step.
     pub(super) fn allow(&mut self) -> bool {
         let allowed = self.steps > 0 && self.withdrawn < MOST_WITHDRAWN;
         self.steps = self.steps.saturating_sub(1);

@@ -60,7 +60,7 @@ impl PeerWindow {
         self.extent = self.extent + size - before;
     }
 
-    /// Counts the bytes of a chunk that is no longer in flight, though it was not acknowledged, as free.
+    /// Adds to the free bytes those of a chunk that left the flight size without an acknowledgement.
     pub(super) fn gone(&mut self, size: ByteCount) {
         self.free += size;
     }
@@ -75,7 +75,8 @@ impl PeerWindow {
         self.lost = (self.lost.0 - 1, self.lost.1 - size);
     }
 
-    /// Counts a chunk above the cumulative TSN that was delivered, or one that the cumulative TSN passed.
+    /// Subtracts from `extent` a chunk above the cumulative TSN that was delivered, or one that the
+    /// cumulative TSN passed.
     #[inline]
     pub(super) fn delivered(&mut self, size: ByteCount) {
         self.extent -= size;

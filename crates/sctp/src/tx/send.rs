@@ -288,8 +288,8 @@ impl Sender {
         !paths[p].space().is_zero() && !self.rests(p, paths)
     }
 
-    /// The earliest time at which a path may send again that pauses because it was too slow, or for its
-    /// pacer.
+    /// Earliest end of a pause of a path. A path pauses because it delayed a rescheduled chunk, or because of
+    /// its pacer.
     pub(crate) fn rest_ends(&self, paths: &Paths) -> Option<Instant> {
         if self.user.is_new() || (!rescheduling::is_on(&self.cmt) && !self.paced) {
             return None;
@@ -418,7 +418,8 @@ impl Sender {
             let room = w.room().saturating_sub(self.header_len());
             let mut len = self.fragment_of(waiting);
             if len > room {
-                // Otherwise only whole chunks are sent, since each further fragment costs a header.
+                // The fragment is cut to fit only if all of these conditions hold, since each further
+                // fragment costs a header.
                 if !self.config.fill_packets || sent == 0 || waiting == len || room < LEAST_FILLING {
                     break;
                 }

@@ -57,7 +57,7 @@ pub(super) struct ReConfiguration {
 enum Wish {
     ResetOutgoing {
         streams: StreamSet,
-        /// Number of the peer's request that this one answers.
+        /// Number of the peer's request for this reset, which our request answers.
         answers: Option<u32>,
         /// The streams before this index have no data left to send.
         sent: usize,

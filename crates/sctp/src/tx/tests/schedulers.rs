@@ -218,8 +218,9 @@ fn of_two_equal_paths_none_waits_for_the_other() {
     }
 }
 
-/// In the RTT of 200 ms plus half of RTTVAR (100 ms) of the third path, the first path sends 726000/4 bytes.
-/// The second path sends 145200/4 bytes, even if it has 30 kB in flight and may send no more at present.
+/// In 250 ms (the RTT of the third path, 200 ms, plus half of its RTTVAR of 100 ms), the first path sends
+/// 726000/4 bytes. The second path sends 145200/4 bytes, even if it has 30 kB in flight and may send no more
+/// at present.
 #[test]
 fn a_path_with_all_that_there_is_room_for_counts_as_in_use() {
     let third = PathId(2);

@@ -359,7 +359,8 @@ fn non_renegable_chunks_are_freed_and_cannot_be_reneged() {
     rig.nr_sack(10, &[], &[]);
     assert_eq!((rig.state(12), rig.state(14)), (ChunkState::InFlight, ChunkState::Freed));
     assert_eq!(rig.missing(12), 1);
-    // A SACK does not withdraw 14 either, and the bytes of 14 are freed only once.
+    // A SACK that does not report chunk 14 does not put it in flight again either, and its bytes are freed
+    // only once.
     rig.sack(11, &[(13, 13)], 0);
     assert_eq!((rig.state(12), rig.state(14)), (ChunkState::InFlight, ChunkState::Freed));
     rig.nr_sack(12, &[], &[(13, 15)]);
