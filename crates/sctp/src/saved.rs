@@ -35,7 +35,8 @@ impl Saved {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Saves the set of a path. If there are more than [`MOST`] sets, removes the one that expires first.
+    /// Saves cwnd, RTT and expiry of a path. If more than [`MOST`] paths are saved, removes the one that
+    /// expires first.
     pub(crate) fn put(&self, pair: Pair, set: SavedPath) {
         self.sets(|sets| {
             sets.insert(pair, set);

@@ -204,8 +204,8 @@ impl Cookie {
 }
 
 /// Signs the values of the packet and the body of a cookie. The source is signed unless the body lists it,
-/// and the channel if there is one. A number of its kind precedes each of these two, so that different
-/// cookies never have equal signed bytes.
+/// and the channel if there is one. Each of these two follows a number that tells which one it is, so that
+/// different cookies never have equal signed bytes.
 fn signature(key: &CookieKey, body: &[u8], envelope: &Envelope) -> Hmac<Sha256> {
     let mut out = Vec::with_capacity(30);
     out.extend_from_slice(&envelope.local_tag.to_be_bytes());

@@ -266,7 +266,7 @@ impl Association {
         }
     }
 
-    /// Probes the new path `p` now if [`Self::verify`] would wait for longer than its RTO.
+    /// Probes the new path `p` now if [`Self::verify`] would wait for longer than the RTO of `p`.
     pub(super) fn ask_first(&mut self, now: Instant, p: PathId) {
         if !self.paths[p].heartbeat.is_awaited() && self.probes.until > now + self.paths[p].rto.current() {
             self.ask(now, p);

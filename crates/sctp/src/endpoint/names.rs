@@ -6,7 +6,8 @@ use crate::assoc::{Association, Remote};
 use transport::{Agenda, Turn};
 
 impl Endpoint {
-    /// Schedules an association for polling after a possible change, and updates its keys if they changed.
+    /// Schedules an association for polling after a possible change, and updates the keys under which it is
+    /// found if they changed.
     pub(super) fn schedule(&mut self, slot: u32) {
         if let Some(association) = self.associations.get_mut(slot)
             && enter(&mut self.agenda, slot, association)

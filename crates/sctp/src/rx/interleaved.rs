@@ -176,7 +176,8 @@ impl Interleaved {
         (tsn <= cumulative && !self.partial.contains_key(&key.stream)).then_some(key)
     }
 
-    /// Bytes at the beginning of the message that `oldest` returns.
+    /// Number of bytes that have arrived without a gap from the beginning of the message that `oldest`
+    /// returns.
     pub(super) fn oldest_len(&self, cumulative: u64) -> usize {
         let run = self.oldest(cumulative).and_then(|key| self.runs.get(&(key, 0)));
         run.map_or(0, |run| run.length as usize)

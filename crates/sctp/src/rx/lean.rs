@@ -57,8 +57,8 @@ const MOST_RUNS: usize = 1400;
 /// SACKs may take.
 #[derive(Clone, Copy, Debug, Default)]
 struct SackRoute {
-    /// Number of arrivals recorded before each of the last SACKs on the path was sent, for the oldest SACK
-    /// first.
+    /// For each of the last SACKs on the path, the oldest first: number of arrivals (runs of TSNs) recorded
+    /// before the SACK was sent.
     told: [u64; REPORTS],
     /// Bytes of data that arrived on the path, minus the [`Lean::cost`] of the SACKs sent on it.
     credit: i64,

@@ -440,7 +440,7 @@ impl Store {
         Some(top)
     }
 
-    /// The run that ends at this index.
+    /// The run of fragments whose last TSN has this index.
     fn ending_at(&self, index: u64) -> Option<&Run> {
         let top = self.top.as_ref().filter(|top| top.first <= index);
         let run = top.or_else(|| {
@@ -450,7 +450,7 @@ impl Store {
         run.filter(|run| run.last == index)
     }
 
-    /// The run that begins at this index.
+    /// The run of fragments whose first TSN has this index.
     fn beginning_at(&self, index: u64) -> Option<&Run> {
         match &self.top {
             Some(top) if index < top.first => {

@@ -27,15 +27,15 @@ struct Inbound {
     next: Mid,
     /// Partial delivery of message `next` has started.
     begun: bool,
-    /// The last packet released the maximum number of messages. Further messages are released as the user
-    /// reads.
+    /// The last packet made the maximum number of parked messages readable. Further messages become readable
+    /// as the user reads.
     stalled: bool,
     /// The peer abandoned messages up to `skip`. Some of them are complete and parked, and could not be
     /// released yet.
     skips: bool,
     skip: Mid,
     rank: Rank,
-    /// Neighbours in the order of [`Rank::Recent`], or [`NO_STREAM`].
+    /// Numbers of the neighbouring streams in the order of [`Rank::Recent`], or [`NO_STREAM`].
     newer: u16,
     older: u16,
     /// Parked messages that arrived in the order of both their TSNs and their numbers; never an empty queue.
@@ -87,7 +87,7 @@ struct Parked {
     /// The highest TSN of the messages that were put into lanes (queues of single streams) since all lanes
     /// were last empty. A message goes into a lane only if its TSN is higher.
     high_water: u64,
-    /// Parked messages that are not in lanes, by [`key`] (stream and message number).
+    /// Parked messages that are not in a lane (queue of one stream), by [`key`] (stream and message number).
     late: BTreeMap<u64, Piece>,
     /// Keys of the messages in `late`, by TSN.
     late_by_tsn: BTreeMap<u64, u64>,
@@ -115,7 +115,8 @@ impl Default for Parked {
     }
 }
 
-/// The place of a parked message.
+/// Where a parked message is stored: in the lane (queue) of its stream, or in [`Parked::late`] under this
+/// key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Lane(StreamId),
@@ -466,7 +467,8 @@ impl Streams {
         }
     }
 
-    /// Makes a stream the newest one, since the last message of its lane now has the highest TSN.
+    /// Makes a stream the newest one: the last message of its lane (queue of parked messages) now has the
+    /// highest TSN.
     fn rank_first(&mut self, stream: StreamId) {
         let Some(parked) = self.parked.as_deref_mut() else { return };
         let older = std::mem::replace(&mut parked.newest, stream.0);
@@ -565,7 +567,8 @@ fn last_of(inbound: &Inbound) -> Option<u64> {
 }
 
 impl Parked {
-    /// The first message number from `next` on among the parked messages of a stream outside its lane.
+    /// Returns the first message number from `next` on among the parked messages of a stream that are not in
+    /// its lane (its queue of messages that arrived in order).
     fn next_late(&self, stream: StreamId, next: Mid) -> Option<Mid> {
         steps::count_search(self.late.len());
         let first = |first, last| {

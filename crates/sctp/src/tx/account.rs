@@ -21,7 +21,8 @@ pub(super) struct Account {
     paths: Vec<PathAccount>,
 }
 
-/// A summary of the sender's state. If the summary is unchanged after an event, no limit has changed.
+/// A summary of the sender's state. If it is unchanged after an event, no [`Limit`] (reason that holds the
+/// sender back) has changed.
 #[derive(Debug, Default)]
 pub(super) struct Plain {
     /// The summary, if the limits follow from the state alone: see [`Sender::plain_state`].

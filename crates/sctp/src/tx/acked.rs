@@ -56,7 +56,7 @@ impl Acked {
         known
     }
 
-    /// Adds the non-renegable chunks of earlier SACKs to the Gap Ack Blocks of this one.
+    /// Adds the non-renegable chunks of earlier SACKs to the Gap Ack Blocks of the present SACK.
     pub(super) fn say_non_renegable(&mut self, cum: u64) {
         cut_below(&mut self.non_renegable, cum);
         let said = std::mem::take(&mut self.said);

@@ -54,8 +54,8 @@ impl Held {
         self.listed.extend(streams.streams());
     }
 
-    /// Ends one hold of these streams. True if released messages can be queued now; `unfinished` is true if
-    /// the user has not completed a queued message.
+    /// Ends the hold of one reset on these streams. True if released messages can be queued now; `unfinished`
+    /// is true if the user has not completed a queued message.
     pub(super) fn release(&mut self, streams: &StreamSet, unfinished: bool) -> bool {
         self.all -= u32::from(streams.is_all());
         for stream in streams.streams() {

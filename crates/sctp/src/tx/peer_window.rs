@@ -69,7 +69,7 @@ impl PeerWindow {
         self.lost = (self.lost.0 + 1, self.lost.1 + size);
     }
 
-    /// Counts a lost chunk that is retransmitted, acknowledged or abandoned.
+    /// Subtracts from `lost` a chunk that is retransmitted, acknowledged or abandoned.
     #[inline]
     pub(super) fn unlose(&mut self, size: ByteCount) {
         self.lost = (self.lost.0 - 1, self.lost.1 - size);

@@ -483,7 +483,8 @@ impl Sender {
     }
 }
 
-/// Adds lost bytes and rate samples, for a congestion control that models the rate.
+/// Adds to `acks` the lost bytes and the rate samples of each path, for a congestion control that models the
+/// rate.
 #[cold]
 fn add_rates(acks: &mut [PathAck], paths: &mut Paths) {
     for ack in acks {

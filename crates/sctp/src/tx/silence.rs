@@ -15,7 +15,8 @@ use crate::path::{Path, PathId, Paths};
 use units::Instant;
 
 impl Sender {
-    /// Starts the probe timeout of a path after data was sent: it is silent unless an answer comes in time.
+    /// Starts the probe timeout of a path after data was sent: the path becomes silent unless an answer comes
+    /// in time.
     #[inline]
     pub(super) fn be_patient(&self, now: Instant, path: &mut Path) {
         if self.cmt.reinjection.silent()

@@ -240,7 +240,7 @@ impl Association {
         self.tell(wish, ResetResult::Performed);
     }
 
-    /// If our request `wish` was caused by a request of the peer, records the final answer to that one.
+    /// If a request of the peer caused our request `wish`, records the final answer to the peer's request.
     fn answer_peer(&mut self, wish: &Wish, result: ResetResult) {
         if let (Wish::ResetOutgoing { answers: Some(request), .. }, Some(config)) =
             (wish, &mut self.re_config)

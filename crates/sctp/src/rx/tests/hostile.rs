@@ -9,7 +9,7 @@ fn nonsense() -> impl Strategy<Value = Data<'static>> {
     )
 }
 
-/// A receiver of such random chunks, with a buffer of 4000 bytes.
+/// A receiver with a buffer of 4000 bytes, for the random chunks of [`nonsense`].
 fn target(reneging: bool) -> Fixture {
     Fixture::new(&Config { reneging, ..with_buffer(4000) }, 0_u32.wrapping_sub(50))
 }

@@ -35,7 +35,7 @@ fn in_slow_start_every_second_packet_asks_unless_the_peers_buffer_is_smaller_tha
     assert_eq!(asking(12, 61, 11 * 1500), 8, "as outside of slow start");
 }
 
-/// Otherwise the peer would delay the SACK of the last packet, and the path would seem silent.
+/// The last packet requests a SACK. Otherwise the peer would delay its SACK, and the path would seem silent.
 #[test]
 fn with_several_paths_the_packet_after_which_there_is_nothing_to_send_asks() {
     let config = Config { lean_sacks: true, nr_sack: true, ..cmt(Cmt::default()) };

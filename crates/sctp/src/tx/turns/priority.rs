@@ -15,7 +15,7 @@ impl Priority {
         Priority { priorities, levels: BTreeMap::new() }
     }
 
-    /// Removes a stream. Returns false if the stream does not wait.
+    /// Removes a stream. Returns false if the stream does not wait to send.
     fn remove(&mut self, stream: StreamId) -> bool {
         let priority = self.priorities.of(stream);
         let Some(level) = self.levels.get_mut(&priority) else { return false };
