@@ -1,4 +1,4 @@
-//! ICMP messages about packets of ours (`rfc9260#section-10`, `rfc6951#section-5.5`).
+//! ICMP messages about packets that this endpoint sent (`rfc9260#section-10`, `rfc6951#section-5.5`).
 
 use std::net::IpAddr;
 use units::ByteCount;

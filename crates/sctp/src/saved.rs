@@ -48,8 +48,8 @@ impl Saved {
         });
     }
 
-    /// Removes and returns the saved set of a path, so that only one path of one association uses it;
-    /// `None` if it has expired.
+    /// Removes and returns the saved cwnd and RTT of a path, so that only one path of one association uses
+    /// them; `None` if they have expired.
     pub(crate) fn take(&self, now: Instant, pair: Pair) -> Option<SavedPath> {
         self.sets(|sets| sets.remove(&pair)).filter(|set| now <= set.until)
     }

@@ -20,7 +20,7 @@ pub(super) struct AuthState {
     peer_key: u16,
 }
 
-/// Place of the AUTH chunk in a packet that is being written; none until a chunk needs one.
+/// Byte range of the AUTH chunk in a packet that is being written; none until a chunk needs one.
 pub(super) type AuthPlace = Option<Range<usize>>;
 
 impl Association {

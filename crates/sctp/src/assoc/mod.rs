@@ -172,7 +172,7 @@ pub(crate) struct Association {
     sender: Sender,
     /// None until the peer's initial TSN is known.
     receiver: Option<Receiver>,
-    /// The path of the next SACK, if it is another one than that on which the acknowledged data arrived.
+    /// The path of the next SACK, if it differs from the path on which the acknowledged data arrived.
     detour: Option<Detour>,
 
     local: Arc<Local>,

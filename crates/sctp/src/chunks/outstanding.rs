@@ -198,7 +198,7 @@ impl Outstanding {
         self.tags.take(self.place_of(i))
     }
 
-    /// Identifies the record of the message of chunk `i`, if the message may be abandoned.
+    /// Identifies the partial-reliability record of the message of chunk `i`; the default if there is none.
     #[inline]
     pub(crate) fn message_of(&self, i: u64) -> RecordId {
         self.messages.get(self.place_of(i)).copied().unwrap_or_default()
@@ -372,7 +372,7 @@ impl Outstanding {
         }
     }
 
-    /// Inserts chunk `i` into a list after chunk `before`, its [`place`](Self::place).
+    /// Inserts chunk `i` into a list after chunk `before`, which [`place`](Self::place) returned.
     #[inline(always)]
     pub(crate) fn link_after(&mut self, list: &mut List, before: u64, i: u64) {
         let after = if before == NIL { list.head } else { self.following(before) };

@@ -14,8 +14,9 @@ pub(crate) struct Buffers {
     pub(crate) peer_rwnd: ByteCount,
 }
 
-/// Returns true if a path fills its share of a buffer and so may not carry a new chunk. A path without chunks
-/// may always carry one: otherwise a share smaller than a chunk would stop the path for ever.
+/// Returns true if a path fills its share (an equal part) of a buffer, and so may not carry a new chunk. A
+/// path without chunks may always carry one: otherwise a share smaller than a chunk would stop the path for
+/// ever.
 #[inline]
 pub(crate) fn share_is_full(cmt: &Cmt, buffers: Buffers, p: PathId, paths: &Paths) -> bool {
     cmt.buffer_split != BufferSide::None && fills_share(cmt, buffers, &paths[p], paths)

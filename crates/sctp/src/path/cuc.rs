@@ -7,8 +7,8 @@ pub(crate) struct CucState {
 }
 
 impl CucState {
-    /// Makes the next SACK search for both TSNs: a chunk has moved to another path, or was removed from the
-    /// lists of its path without a Gap Ack Block.
+    /// Makes the next SACK search for both pseudo-cumulative TSNs: a chunk has moved to another path, or was
+    /// removed from the lists of its path without a Gap Ack Block.
     pub(crate) fn forget(&mut self) {
         *self = CucState::default();
     }

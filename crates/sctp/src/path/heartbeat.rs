@@ -110,7 +110,7 @@ impl Heartbeat {
         awaited
     }
 
-    /// Requests an event for the next answer.
+    /// Requests an event for the next answer to a heartbeat.
     pub(crate) fn ask(&mut self) {
         self.asked = true;
     }

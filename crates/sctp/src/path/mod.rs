@@ -432,7 +432,7 @@ pub(crate) struct Paths {
     pub(crate) primary: PathId,
     /// A path is a pair of a local and a remote address, not only a remote address.
     pairs: bool,
-    /// At least one path has a cost.
+    /// True if a user set a cost ([`PathOptions::cost`]) for at least one path.
     has_costs: bool,
 }
 

@@ -149,8 +149,8 @@ impl Node {
 }
 
 impl Room {
-    /// Copies bytes of a packet into new memory with room for `more` bytes, as far as the limit allows this
-    /// room.
+    /// Copies bytes of a packet into new memory with room for `more` bytes, or for fewer if that would be
+    /// more unused memory than [`Room::most`].
     fn store(&mut self, octets: Octets<'_>, more: usize) -> Stored {
         if octets.head.is_empty() {
             return Stored::Filler(octets.zeros as u32);
@@ -163,7 +163,7 @@ impl Room {
         stored
     }
 
-    /// Truncates stored bytes, and frees unused memory beyond the limit.
+    /// Truncates stored bytes, and frees unused memory in excess of [`Room::most`].
     fn truncate(&mut self, stored: &mut Stored, length: usize) {
         self.bytes -= stored.room();
         stored.truncate(length);

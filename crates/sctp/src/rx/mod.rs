@@ -632,7 +632,7 @@ impl Receiver {
         self.partial_point = point;
     }
 
-    /// Frees memory of the queue after messages were removed.
+    /// Frees memory of the queue of readable messages after messages were removed.
     #[inline]
     fn tidy_ready(&mut self) {
         if self.ready.is_empty() {

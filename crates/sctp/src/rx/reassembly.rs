@@ -49,7 +49,8 @@ pub(super) struct Piece {
     /// Room that the piece takes in the receive buffer: at least the number of its bytes.
     pub(super) cost: u32,
     pub(super) stream: StreamId,
-    /// The MID, or the stream sequence number until [`Streams`](super::streams::Streams) unwraps it.
+    /// The MID, or the stream sequence number until [`Streams`](super::streams::Streams) extends it to 32
+    /// bits.
     pub(super) number: Mid,
     pub(super) ppid: Ppid,
     pub(super) unordered: bool,

@@ -11,7 +11,8 @@ use wire::{Data, ForwardTsn, IData, IForwardTsn, Mid, SkippedMessage, Tsn};
 const MOST_SKIPPED: u64 = 1 << 16;
 
 impl Receiver {
-    /// Processes a FORWARD TSN. Returns false if it is ignored. [`Self::packet_done`] must end the packet.
+    /// Processes a FORWARD TSN. Returns false if it is ignored. After the last chunk of a packet, the caller
+    /// calls [`Self::packet_done`].
     pub(crate) fn on_forward_tsn(&mut self, forward: &ForwardTsn<'_>, from: PathId) -> bool {
         self.forward(forward.new_cumulative_tsn, from, |this, new| {
             this.drop_fragments(new);

@@ -15,7 +15,7 @@ pub(super) struct Streams {
     mids: bool,
     /// Parked messages; `None` before the first parked message.
     parked: Option<Box<Parked>>,
-    /// Number of parked messages that were released since the last packet.
+    /// Number of parked messages that have become readable since the last packet.
     released: u32,
     /// At least one stream is [stalled](Inbound::stalled).
     stalled: bool,
@@ -70,10 +70,10 @@ impl Default for Inbound {
 /// messages).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rank {
-    /// A list, highest TSN first: the stream is here since the last message of its lane arrived, as the
-    /// highest of all lanes.
+    /// A list, highest TSN first. A stream enters it when a message joins its lane whose TSN is the highest
+    /// of all lanes.
     Recent,
-    /// A tree: the stream is here since a message of its lane was evicted (dropped to make room for lower
+    /// A tree. A stream enters it when a message of its lane is evicted (dropped to make room for lower
     /// TSNs).
     Evicted,
 }
@@ -237,7 +237,7 @@ impl Streams {
         }
     }
 
-    /// Called at the end of a packet: the next packet may release the maximum number of messages again.
+    /// Called at the end of a packet: the next packet may again make the maximum number of messages readable.
     #[inline]
     pub(super) fn packet_done(&mut self) {
         self.released = 0;
@@ -479,7 +479,7 @@ impl Streams {
         }
     }
 
-    /// First TSN and place of the parked message with the highest TSN.
+    /// First TSN of the parked message with the highest TSN, and where the message is stored.
     pub(super) fn highest(&mut self) -> Option<(u64, Place)> {
         let parked = self.parked.as_deref().filter(|parked| parked.count > 0)?;
         steps::count(1);

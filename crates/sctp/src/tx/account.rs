@@ -13,7 +13,7 @@ use crate::path::{PathId, Paths};
 use transport::{Limit, LimitTimes, Stopwatch};
 use units::{ByteCount, Instant};
 
-/// For how long each limit applied to the flow and to each path.
+/// For how long each [`Limit`] (reason that holds the sender back) applied to the flow and to each path.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     flow: LimitTimes,
@@ -25,7 +25,8 @@ pub(super) struct Account {
 /// sender back) has changed.
 #[derive(Debug, Default)]
 pub(super) struct Plain {
-    /// The summary, if the limits follow from the state alone: see [`Sender::plain_state`].
+    /// The summary, if the [`Limit`]s (reasons that hold the sender back) follow from the sender's state
+    /// alone: see [`Sender::plain_state`].
     state: Option<u64>,
     /// The largest receive window of the peer so far.
     largest_window: ByteCount,
@@ -73,16 +74,17 @@ impl Sender {
         }
     }
 
-    /// True if a new calculation gives the same limits.
+    /// True if a new calculation gives the same [`Limit`]s (reasons that hold the sender back).
     fn is_current(&mut self, window: ByteCount, paths: &Paths) -> bool {
         let before = self.account.as_deref().map(Account::present);
         self.account_anew(window, paths);
         before == self.account.as_deref().map(Account::present)
     }
 
-    /// A summary of the sender's state: two states with the same summary have the same limits. `None` unless
-    /// all data is sent, or each path is limited by its own cwnd or by the peer's receive window. `held`:
-    /// number of bytes that have arrived and still take room in the peer's receive window.
+    /// A summary of the sender's state: two states with the same summary have the same [`Limit`]s (reasons
+    /// that hold the sender back). `None` unless all data is sent, or each path is limited by its own cwnd or
+    /// by the peer's receive window. `held`: number of bytes that have arrived and still take room in the
+    /// peer's receive window.
     #[inline]
     fn plain_state(&self, held: ByteCount, paths: &Paths) -> Option<u64> {
         let waiting = self.queue.head_len();
@@ -97,7 +99,8 @@ impl Sender {
         if !simple {
             return None;
         }
-        // The summary has one bit for waiting data, two bits for each path, and the limit of paths with room.
+        // The summary has one bit for waiting data, two bits for each path, and the [`Limit`] of paths that
+        // have room.
         let (mut state, mut has_room) = (u64::from(waits), false);
         for (p, path) in paths.iter().enumerate() {
             if path.timed_out || !path.is_usable() {
@@ -227,8 +230,8 @@ impl Sender {
         queued - paths.flight() - self.peer.lost_bytes()
     }
 
-    /// Corrects the limits when T3-rtx of path `p` expires: the time since the timer started counts as
-    /// [`Limit::Timeout`].
+    /// Corrects the times under each [`Limit`] (reason that holds the sender back) when T3-rtx of path `p`
+    /// expires: the time since the timer started counts as [`Limit::Timeout`].
     #[cold]
     pub(super) fn account_for_timeout(&mut self, now: Instant, p: PathId, paths: &Paths) {
         let only = self.only_path(paths);

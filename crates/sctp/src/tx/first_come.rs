@@ -22,7 +22,7 @@ struct Turn {
     pieces: u32,
 }
 
-/// Number of turns for which memory is kept when no data waits.
+/// Number of turns (successive pieces of one stream) for which memory is kept when no data waits.
 const KEPT: usize = 64;
 
 impl FirstCome {

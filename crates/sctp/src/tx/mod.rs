@@ -315,7 +315,8 @@ impl Sender {
         self.out.first_index()
     }
 
-    /// Adapts the fragment size to the smallest packet of all paths. Chunks that have a TSN keep their size.
+    /// Adapts the fragment size to the path with the shortest maximum packet. Chunks that have a TSN keep
+    /// their size.
     pub(crate) fn fit_fragments(&mut self, paths: &Paths) {
         // A path with an unverified address is left out, since its path MTU is not discovered yet.
         let fits = |p: &&Path| p.pmtud.is_none() || !p.is_unconfirmed();

@@ -52,7 +52,8 @@ impl PieceId {
     pub(super) const NONE: PieceId = PieceId(u32::MAX);
 }
 
-/// Pieces in lists. The owner of a list keeps its first and last piece.
+/// Pieces (messages or parts of messages), linked in lists. The owner of a list keeps its first and last
+/// piece.
 #[derive(Debug)]
 pub(super) struct Pieces {
     nodes: Vec<Node>,

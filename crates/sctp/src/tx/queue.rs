@@ -33,7 +33,7 @@ pub(super) struct SendQueue {
     streams: u16,
     /// Number of pieces. A run (equal messages in one piece) counts once for each of its messages.
     len: u32,
-    /// Number of pieces of abandoned messages: they have no bytes, and each is removed when its turn comes.
+    /// Number of pieces of abandoned messages: they have no bytes, and each is removed when it would be sent.
     voids: u32,
     tracked: u64,
     pub(super) held: Option<Box<Held>>,
@@ -369,7 +369,7 @@ impl SendQueue {
         self.head().is_some_and(|piece| piece.message.unordered)
     }
 
-    /// The path that the user chose for the piece that is sent next.
+    /// The path that the user chose for the message whose data is sent next.
     #[inline]
     pub(super) fn head_path(&self) -> Option<PathId> {
         self.head().and_then(|piece| piece.message.path)
@@ -505,7 +505,8 @@ impl SendQueue {
         self.held.as_ref().is_some_and(|held| held.holds(stream))
     }
 
-    /// The last piece pushed on a stream; [`PieceId::NONE`] if the piece waits for a reset of the stream.
+    /// The message, or part of one, that was last queued on a stream; [`PieceId::NONE`] if it waits for a
+    /// reset of the stream.
     pub(super) fn last_piece(&mut self, stream: StreamId) -> PieceId {
         if self.holds(stream) { PieceId::NONE } else { self.outbound.of(stream).last }
     }
@@ -603,7 +604,7 @@ impl SendQueue {
         }
     }
 
-    /// Removes pieces without bytes from the front of the queue.
+    /// Removes the pieces of abandoned messages, which have no bytes, from the front of the queue.
     #[cold]
     fn skip_voids(&mut self) {
         while self.voids > 0

@@ -87,7 +87,7 @@ impl Sender {
         self.queue.unfinished_streams().find(|&stream| streams.contains(stream))
     }
 
-    /// True if messages wait for a reset.
+    /// True if messages wait until their streams are reset.
     pub(crate) fn has_held(&self) -> bool {
         self.queue.has_held()
     }

@@ -221,8 +221,8 @@ impl Sender {
         Ok(last)
     }
 
-    /// Handles Gap Ack Blocks that the peer withdrew. `kept` are the ranges beyond the limit of withdrawals;
-    /// they still count as acknowledged.
+    /// Handles Gap Ack Blocks that the peer withdrew. `kept`: ranges that it withdrew in excess of the limit,
+    /// and that still count as acknowledged.
     #[cold]
     fn note_withdrawal(&mut self, kept: &[Range]) -> Result<(), &'static str> {
         if !kept.is_empty() {

@@ -209,7 +209,7 @@ impl Association {
         config.wishes.pop_front()
     }
 
-    /// Applies a request that the peer performed.
+    /// Applies the effects of our request `wish`, which the peer performed.
     fn performed(&mut self, wish: Wish, nothing: bool, served: bool, next_tsns: Option<(Tsn, Tsn)>) {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         match &wish {

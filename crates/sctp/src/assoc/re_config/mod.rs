@@ -59,7 +59,7 @@ enum Wish {
         streams: StreamSet,
         /// Number of the peer's request for this reset, which our request answers.
         answers: Option<u32>,
-        /// The streams before this index have no data left to send.
+        /// The first `sent` of the streams have no data left to send.
         sent: usize,
         /// Index after the last chunk of the streams, once all their chunks are sent.
         behind: Option<u64>,
@@ -79,8 +79,8 @@ struct Asked {
     retry: Retry,
     /// The peer reported that the request is in progress: repeating it after an RTO is not an error.
     in_progress: bool,
-    /// The peer sent a request to add the same streams. Some peers send that request in place of a
-    /// response. It does not prove that the peer received ours.
+    /// The peer sent a request to add the same streams. Some peers send that request in place of a response.
+    /// That does not prove that the peer received our request.
     served: bool,
 }
 

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wire::Cause;
 use wire::asconf::{AddressChange, Request, Response, Responses};
 
-/// A request of ours.
+/// A change of a local address that this end requests of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) change: AddressChange,

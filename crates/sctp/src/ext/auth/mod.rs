@@ -100,7 +100,7 @@ impl Authentication {
         Auth::FIXED_LEN + self.algorithm.len()
     }
 
-    /// Writes the AUTH chunk at the beginning of `covered`, the packet from the place of this chunk on.
+    /// Writes the AUTH chunk at the beginning of `covered`, the part of the packet from the AUTH chunk on.
     pub(crate) fn sign(&self, shared: &SharedKeys, covered: &mut [u8]) {
         let (key_id, secret) = shared.active();
         let zeros = [0; Algorithm::LONGEST];

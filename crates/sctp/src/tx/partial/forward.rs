@@ -41,7 +41,8 @@ pub(in crate::tx) struct Forwarding {
 }
 
 impl Sender {
-    /// Advances the Advanced.Peer.Ack.Point and decides whether a FORWARD TSN is due (rules C1 to C3 and C5).
+    /// Advances the Advanced.Peer.Ack.Point and decides whether a FORWARD TSN is due (`rfc3758#section-3.5`,
+    /// rules C1 to C3 and C5).
     pub(super) fn advance_point(&mut self, now: Instant, cause: Cause, paths: &mut Paths) {
         let Some(partial) = &mut self.partial else { return };
         let forward = &mut partial.forward;

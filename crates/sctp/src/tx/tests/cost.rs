@@ -122,7 +122,7 @@ fn pseudo_cumulative_tsns_among_many_lost_chunks_are_cheap_to_find() {
     }
 }
 
-/// Chunks become lost whose places in the list of lost chunks are between chunks that were lost earlier.
+/// Chunks become lost that belong between chunks lost earlier in the list of lost chunks.
 #[test]
 fn chunks_lost_in_the_middle_of_lost_ones_are_cheap() {
     for gaps in [vec![(1, MANY / 2)], every_other(1, 1500)] {
