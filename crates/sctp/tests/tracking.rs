@@ -229,9 +229,9 @@ fn ends() -> impl Strategy<Value = End> {
 struct Run {
     pair: Pair,
     client: AssocId,
-    /// Marks of the tracked messages, by identifier.
+    /// Mark (number in the first bytes) of each tracked message, by its identifier.
     given: BTreeMap<u64, u32>,
-    /// Marks of the messages that the client has sent completely, with the last piece.
+    /// Marks of the messages of which the client has sent the last part.
     complete: BTreeSet<u32>,
     mark: u32,
     /// Stream of the incomplete message.

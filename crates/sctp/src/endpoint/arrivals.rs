@@ -92,7 +92,7 @@ impl Arrivals {
         self.waiting.get(&id.0).map(|waiting| waiting.cookie.channel)
     }
 
-    /// Stores a cookie; false if `limit` arrivals with fresh cookies wait.
+    /// Stores a cookie until the user decides; false if `limit` cookies that are not stale wait already.
     pub(super) fn push(
         &mut self,
         now: Instant,

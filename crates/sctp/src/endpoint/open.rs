@@ -214,7 +214,7 @@ impl Endpoint {
         self.arrivals.next()
     }
 
-    /// Accepts an arrival with the options of the endpoint.
+    /// Accepts a peer that [`Self::poll_arrival`] returned, with the options of the endpoint.
     ///
     /// # Errors
     /// [`AcceptError`]; the arrival is gone then.
@@ -265,7 +265,8 @@ impl Endpoint {
         self.insert(now, association).ok_or(AcceptError::TooManyAssociations { limit: self.max_associations })
     }
 
-    /// Refuses an arrival with an ABORT that contains the reason; false if the arrival is gone.
+    /// Refuses a peer that [`Self::poll_arrival`] returned, with an ABORT that contains the reason; false if
+    /// the arrival is gone.
     pub fn refuse(&mut self, id: ArrivalId, reason: &[u8]) -> bool {
         let Some(waiting) = self.arrivals.take(id) else { return false };
         let peer = &waiting.cookie.peer;

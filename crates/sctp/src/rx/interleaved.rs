@@ -285,7 +285,8 @@ impl Partial {
 }
 
 impl Run {
-    /// Returns the whole run as a piece of a message. `tsn` is the TSN index of the message's first fragment.
+    /// Returns all fragments of the run as one part of a message. `tsn` is the TSN index of the message's
+    /// first fragment.
     fn piece(&self, key: MessageKey, ppid: Ppid, tsn: u64) -> Piece {
         Piece {
             message: tsn,

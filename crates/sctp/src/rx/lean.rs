@@ -72,8 +72,8 @@ const MEMORY: u64 = 1 << 20;
 
 /// State of a receiver that sends lean SACKs.
 ///
-/// SACKs on paths of different delay overtake each other. So the SACKs on each path report every
-/// arrival: a sender that misses a chunk in them can conclude that the chunk has not arrived.
+/// SACKs on paths of different delay overtake each other. So the SACKs on each path report every run of TSNs
+/// that arrived: a sender that misses a chunk in them can conclude that the chunk has not arrived.
 #[derive(Debug)]
 pub(super) struct Lean {
     /// The last arrivals, the oldest first. An arrival is the first and the last TSN of a run of TSNs that
@@ -81,7 +81,7 @@ pub(super) struct Lean {
     recent: VecDeque<(u64, u64)>,
     /// Number of forgotten arrivals (runs of TSNs): all are older than those in `recent`.
     forgotten: u64,
-    /// True if a SACK has reported the last arrival: the next TSN then starts a new arrival.
+    /// True if a SACK has reported the last arrival (run of TSNs): the next TSN then starts a new one.
     closed: bool,
     /// A SACK stops waiting when this number of packets has arrived since the last SACK.
     most_packets: u32,
@@ -220,7 +220,7 @@ impl Lean {
         &self.blocks
     }
 
-    /// Adds the runs that contain the arrivals since the last [`REPORTS`] SACKs on this path.
+    /// Adds the runs of TSNs to which chunks were added since the last [`REPORTS`] SACKs on this path.
     fn add_news(&mut self, tsns: &TsnTracker, path: PathId) {
         for &(first, _) in self.recent.iter().rev().take(self.news(path)) {
             let run = tsns.run_at(first).filter(|run| run.first < self.end && self.runs.last() != Some(run));

@@ -46,7 +46,7 @@ pub(super) struct Piece {
     pub(super) message: u64,
     /// Number of fragments (1 for I-DATA); 0 if the piece only marks the end of an incomplete message.
     pub(super) fragments: u32,
-    /// Room that the piece takes in the receive buffer: at least the number of its bytes.
+    /// Room that this message, or part of one, takes in the receive buffer: at least the number of its bytes.
     pub(super) cost: u32,
     pub(super) stream: StreamId,
     /// The MID, or the stream sequence number until [`Streams`](super::streams::Streams) extends it to 32
@@ -54,7 +54,7 @@ pub(super) struct Piece {
     pub(super) number: Mid,
     pub(super) ppid: Ppid,
     pub(super) unordered: bool,
-    /// True if the piece ends its message.
+    /// True if this piece (a message, or a part of one) ends its message.
     pub(super) ending: bool,
     /// Fragments that hold the bytes until the user reads. Meanwhile `payload` is filler (zeros that are not
     /// stored) of the same length.
@@ -400,7 +400,7 @@ impl Run {
         self.length += data.payload.len() as u32;
     }
 
-    /// Returns the whole run as a piece of `message`.
+    /// Returns all fragments of the run as one part of `message`.
     fn piece(&self, message: u64, label: Label) -> Piece {
         let Label { stream, ppid, unordered, .. } = label;
         Piece {

@@ -30,8 +30,8 @@ struct Inbound {
     /// The last packet made the maximum number of parked messages readable. Further messages become readable
     /// as the user reads.
     stalled: bool,
-    /// The peer abandoned messages up to `skip`. Some of them are complete and parked, and could not be
-    /// released yet.
+    /// The peer abandoned messages up to `skip`. Some of them are complete and parked, and could not become
+    /// readable yet.
     skips: bool,
     skip: Mid,
     rank: Rank,
@@ -127,7 +127,8 @@ pub(super) enum Place {
 /// messages.
 const KEPT: usize = 64;
 
-/// Maximum number of parked messages that a packet releases. Further messages are released as the user reads.
+/// Maximum number of parked messages that one packet makes readable. Further messages become readable as the
+/// user reads.
 const MOST_RELEASED: u32 = 512;
 
 /// Combines a stream and a message number into one key.
@@ -249,7 +250,7 @@ impl Streams {
         self.stalled
     }
 
-    /// Releases further messages of a stream that waited until the user had read others.
+    /// Makes further messages of a stream readable, which waited until the user had read others.
     #[cold]
     pub(super) fn resume(&mut self, ready: &mut VecDeque<Piece>) {
         self.released = 0;

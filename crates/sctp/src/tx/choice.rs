@@ -1,4 +1,5 @@
-//! The scheduler's order of the paths for new data. It holds until the next event (packet, timer or message).
+//! The scheduler's order of the paths for new data. The order is valid until the next event (packet, timer or
+//! message).
 
 use crate::draws::Draws;
 use crate::multipath::{Opportunity, Scheduler, SchedulerTraits};

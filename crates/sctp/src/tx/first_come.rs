@@ -9,7 +9,8 @@ use wire::StreamId;
 /// their stream.
 #[derive(Debug, Default)]
 pub(super) struct FirstCome {
-    /// The stream that sends now, and its number of pieces: zero if no data waits.
+    /// The stream that sends now, and the number of its messages (or parts) in this turn: zero if no data
+    /// waits.
     current: Turn,
     /// Later turns in their order; in a turn, one stream sends successive pieces. A stream can have several
     /// turns.
@@ -26,7 +27,7 @@ struct Turn {
 const KEPT: usize = 64;
 
 impl FirstCome {
-    /// Counts a piece that was added at the end of the queue of a stream.
+    /// Counts a message (or part of one) that was added at the end of the queue of a stream.
     #[inline]
     pub(super) fn add(&mut self, stream: StreamId) {
         if self.current.pieces == 0 {
@@ -40,13 +41,14 @@ impl FirstCome {
         }
     }
 
-    /// The stream whose first piece is sent next; `None` if no data waits.
+    /// The stream that sends next; `None` if no data waits.
     #[inline]
     pub(super) fn next(&self) -> Option<StreamId> {
         (self.current.pieces > 0).then_some(self.current.stream)
     }
 
-    /// Records that a piece of stream [`Self::next`] was sent. Returns true if the stream's turn ended.
+    /// Records that a message (or part of one) of stream [`Self::next`] was sent. Returns true if the
+    /// stream's turn ended.
     #[inline]
     pub(super) fn sent(&mut self) -> bool {
         self.current.pieces = self.current.pieces.saturating_sub(1);

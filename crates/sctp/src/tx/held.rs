@@ -10,13 +10,13 @@ use wire::StreamId;
 /// Messages for streams under reset (held streams), in the order in which the user gave them.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// Streams held by a reset that lists them.
+    /// Streams whose messages a reset holds back, if the reset lists them.
     listed: BTreeSet<StreamId>,
-    /// Number of resets that hold all streams.
+    /// Number of resets that hold back the messages of all streams.
     all: u32,
     waiting: VecDeque<Waiting>,
     bytes: ByteCount,
-    /// True if released messages still wait until the user completes a queued message.
+    /// True if messages that no reset holds back any more wait until the user completes a queued message.
     due: bool,
 }
 
@@ -48,14 +48,14 @@ impl Held {
         self.waiting.push_back(Waiting { message, beginning, tag, record });
     }
 
-    /// Holds these streams until [`Self::release`].
+    /// Holds the messages of these streams back until [`Self::release`].
     pub(super) fn hold(&mut self, streams: &StreamSet) {
         self.all += u32::from(streams.is_all());
         self.listed.extend(streams.streams());
     }
 
-    /// Ends the hold of one reset on these streams. True if released messages can be queued now; `unfinished`
-    /// is true if the user has not completed a queued message.
+    /// One reset no longer holds the messages of these streams back. True if messages can be queued now;
+    /// `unfinished` is true if the user has not completed a queued message.
     pub(super) fn release(&mut self, streams: &StreamSet, unfinished: bool) -> bool {
         self.all -= u32::from(streams.is_all());
         for stream in streams.streams() {
@@ -75,7 +75,7 @@ impl Held {
         self.due
     }
 
-    /// Removes and returns the messages of streams that are no longer held.
+    /// Removes and returns the messages that no reset holds back any more.
     pub(super) fn take_released(&mut self) -> VecDeque<Waiting> {
         self.due = false;
         let waiting = std::mem::take(&mut self.waiting);

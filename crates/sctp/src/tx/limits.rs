@@ -19,21 +19,22 @@ use super::ranges::Range;
 /// ranges of non-renegable chunks. A SACK in a packet of 1500 bytes has fewer than 400.
 pub(super) const MOST_BLOCKS: usize = 1536;
 
-/// Maximum number of ranges of acknowledged chunks. Ranges that the peer withdrew (reneged on) but that still
-/// count as acknowledged are included.
+/// Maximum number of ranges of acknowledged chunks. Ranges on which the peer reneged but that still count as
+/// acknowledged are included.
 const MOST_RANGES: usize = 3072;
 
-/// Maximum number of chunks that the peer has withdrawn (reneged on) at the same time.
+/// Maximum number of chunks on which the peer has reneged at the same time.
 const MOST_WITHDRAWN: u32 = 1024;
 
-/// Maximum number of steps (visits of chunks) that one packet may spend on withdrawn and lost chunks.
+/// Maximum number of steps (visits of chunks) that one packet may spend on chunks that the peer reneged on or
+/// that are lost.
 const STEPS: u32 = 1024;
 
-/// Number of SACKs that may withdraw chunks, for each packet with data that was sent.
+/// Number of reneging SACKs (SACKs that no longer report a chunk they reported before) that a peer may send
+/// for each packet with data.
 const SACKS_PER_PACKET: u64 = 4;
 
-/// Number of reneging SACKs (SACKs that no longer report a chunk they reported before) that a peer may send
-/// on top of [`SACKS_PER_PACKET`].
+/// Number of reneging SACKs that a peer may send on top of [`SACKS_PER_PACKET`].
 const FIRST_SACKS: u64 = 1024;
 
 /// Largest number of further reneging SACKs that a peer may have saved up.
@@ -44,9 +45,9 @@ const MOST_SACKS: u64 = 1 << 17;
 pub(super) struct Limits {
     /// Steps (visits of chunks) that are left for the present SACK.
     pub(super) steps: u32,
-    /// Number of chunks that the peer acknowledged earlier and withdrew, and that are not acknowledged again.
+    /// Number of chunks that the peer acknowledged and then reneged on, and that are not acknowledged again.
     withdrawn: u32,
-    /// Number of SACKs that might still withdraw chunks at the time when `packets` packets with data had been
+    /// Number of reneging SACKs that the peer could still send when `packets` packets with data had been
     /// sent.
     sacks: u64,
     packets: u64,
@@ -64,19 +65,19 @@ impl Limits {
         self.steps = STEPS;
     }
 
-    /// Returns true if the peer may withdraw (renege on) one more chunk, and counts a step.
+    /// Returns true if the peer may renege on one more chunk, and counts a step.
     pub(super) fn allow(&mut self) -> bool {
         let allowed = self.steps > 0 && self.withdrawn < MOST_WITHDRAWN;
         self.steps = self.steps.saturating_sub(1);
         allowed
     }
 
-    /// Counts a chunk whose acknowledgement was withdrawn.
+    /// Counts a chunk on which the peer reneged.
     pub(super) fn withdrew(&mut self) {
         self.withdrawn += 1;
     }
 
-    /// Counts a withdrawn chunk that is acknowledged again.
+    /// Counts a chunk that is acknowledged again after the peer reneged on it.
     #[cold]
     pub(super) fn restored(&mut self) {
         debug_assert!(self.withdrawn > 0);
@@ -88,8 +89,8 @@ impl Limits {
         self.withdrawn
     }
 
-    /// Counts a SACK that withdrew chunks when `packets` packets with data had been sent. `acked` are the
-    /// ranges that count as acknowledged. Returns an error if a limit is exceeded.
+    /// Counts a SACK that reneged on chunks, received when `packets` packets with data had been sent. `acked`
+    /// are the ranges that count as acknowledged. Returns an error if a limit is exceeded.
     pub(super) fn check(&mut self, packets: u64, acked: &[Range]) -> Result<(), &'static str> {
         self.sacks = MOST_SACKS.min(self.sacks + SACKS_PER_PACKET * (packets - self.packets));
         self.packets = packets;

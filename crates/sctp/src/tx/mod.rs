@@ -124,7 +124,7 @@ pub(crate) struct Sender {
     /// since a peer sends at most one for each packet that it receives (`rfc9260#section-6.2`).
     sack_taken: bool,
     acked: Acked,
-    /// How many acknowledgements the peer may still withdraw (renege on).
+    /// How often the peer may still renege on acknowledged chunks.
     limits: Limits,
     /// Paths of recently acknowledged chunks, to which reported one-way delays belong. Filled only if
     /// [`Config::timestamps`] is not off: otherwise the peer reports no delays.

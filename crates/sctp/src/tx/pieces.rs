@@ -1,4 +1,5 @@
-//! Memory for the pieces of all waiting messages. The pieces of each stream form one list.
+//! Memory for the pieces (messages or parts of messages) that wait to be sent. The pieces of each stream form
+//! one list.
 
 use crate::chunks::{RecordId, Tag};
 use crate::message::{Message, Payload};
@@ -68,7 +69,7 @@ struct Node {
     next: PieceId,
 }
 
-/// Number of nodes for which memory is kept when no piece is left.
+/// Number of nodes for which memory is kept when no message waits.
 const KEPT: usize = 64;
 
 impl Pieces {

@@ -31,7 +31,8 @@ pub(super) struct SendQueue {
     /// True if fragments of messages of different streams may alternate (`rfc8260`).
     interleaved: bool,
     streams: u16,
-    /// Number of pieces. A run (equal messages in one piece) counts once for each of its messages.
+    /// Number of pieces (messages or parts of messages). A run (equal messages in one piece) counts once for
+    /// each of its messages.
     len: u32,
     /// Number of pieces of abandoned messages: they have no bytes, and each is removed when it would be sent.
     voids: u32,
@@ -68,7 +69,8 @@ impl Default for Outbound {
 }
 
 impl Outbound {
-    /// The message number of a piece: a new number if the piece begins a message, else the number given last.
+    /// The message number of a message or of a part of one: a new number for the beginning of a message, else
+    /// the number given last.
     #[inline]
     fn number(&mut self, beginning: bool, unordered: bool) -> u32 {
         let next = if unordered { &mut self.next_unordered } else { &mut self.next_ordered };
@@ -88,7 +90,7 @@ impl Outbound {
     }
 }
 
-/// Properties that the next piece of a message shares with the earlier pieces.
+/// Properties that the next part of a message shares with the earlier parts.
 #[derive(Clone, Copy, Debug)]
 struct Unfinished {
     stream: StreamId,
@@ -96,7 +98,7 @@ struct Unfinished {
     ppid: Ppid,
     tag: Tag,
     record: RecordId,
-    /// True if the message was abandoned: pieces of it that the user still gives are dropped.
+    /// True if the message was abandoned: parts of it that the user still gives are dropped.
     abandoned: bool,
 }
 
@@ -265,7 +267,8 @@ impl SendQueue {
         true
     }
 
-    /// True if an unfinished message blocks all others: without interleaving its pieces stay together.
+    /// True if an unfinished message blocks all others: without interleaving, the parts of a message stay
+    /// together.
     pub(super) fn is_closed_to_others(&self) -> bool {
         !self.interleaved && !self.unfinished.is_empty()
     }
@@ -316,7 +319,7 @@ impl SendQueue {
         if open { Front::Open } else { Front::Whole }
     }
 
-    /// Chooses the next piece to send: the first piece of the stream whose turn it is.
+    /// Chooses what to send next: the first message, or part of one, of the stream whose turn it is.
     fn choose(&mut self) {
         if let Scheduler::Turns(turns) = &self.scheduler {
             self.head = turns.next().map_or(PieceId::NONE, |stream| self.outbound.of(stream).first);
@@ -358,7 +361,7 @@ impl SendQueue {
         (self.head != PieceId::NONE).then(|| &self.pieces[self.head])
     }
 
-    /// Number of unsent bytes of the piece that is sent next.
+    /// Number of unsent bytes of the message, or part of one, that is sent next.
     #[inline]
     pub(super) fn head_len(&self) -> Option<usize> {
         self.head().map(|piece| piece.message.payload.len())
@@ -471,7 +474,7 @@ impl SendQueue {
         }
     }
 
-    /// Removes the piece that was just sent from the queue of its stream.
+    /// Removes the message, or part of one, that was just sent from the queue of its stream.
     fn remove_head(&mut self, stream: StreamId) {
         let outbound = self.outbound.of(stream);
         outbound.first = self.pieces.next(self.head);
@@ -511,7 +514,7 @@ impl SendQueue {
         if self.holds(stream) { PieceId::NONE } else { self.outbound.of(stream).last }
     }
 
-    /// Waiting bytes of a message that [`Self::abandon`] would drop; `None` if no piece of the message waits.
+    /// Waiting bytes of a message that [`Self::abandon`] would drop; `None` if no part of the message waits.
     pub(super) fn bytes_of(
         &self,
         record: RecordId,
@@ -531,7 +534,7 @@ impl SendQueue {
         self.unfinished.contains_key(&stream)
     }
 
-    /// True if this piece belongs to an abandoned message and must be dropped.
+    /// True if this part belongs to an abandoned message and must be dropped.
     pub(super) fn refuses(&mut self, piece: &Message) -> bool {
         if self.unfinished.is_empty() {
             return false;
@@ -575,7 +578,7 @@ impl SendQueue {
         parts
     }
 
-    /// Ends an abandoned message that was sent in part. If no piece of it waits, the stream's turn ends.
+    /// Ends an abandoned message that was sent in part. If no part of it waits, the stream's turn ends.
     pub(super) fn give_up_begun(&mut self, stream: StreamId, waits: bool) {
         self.outbound.of(stream).fsn = 0;
         if !waits && matches!(&self.scheduler, Scheduler::Turns(turns) if turns.begun() == Some(stream)) {

@@ -24,7 +24,8 @@ impl SendQueue {
         }
     }
 
-    /// Queues released messages that waited until the user completed the unfinished message.
+    /// Queues the messages that no reset holds back any more, and that waited until the user completed the
+    /// unfinished message.
     pub(super) fn release_behind_message(&mut self) {
         if !self.is_closed_to_others() && self.held.as_ref().is_some_and(|held| held.is_due()) {
             self.queue_released();
@@ -69,12 +70,13 @@ impl SendQueue {
 }
 
 impl Sender {
-    /// Holds new messages of these streams until [`Self::resume_streams`].
+    /// Holds new messages of these streams back until [`Self::resume_streams`].
     pub(crate) fn hold_streams(&mut self, streams: &StreamSet) {
         self.queue.hold(streams);
     }
 
-    /// Ends the hold of these streams. If they were reset, their messages are numbered from 0.
+    /// Lets the messages of these streams be sent again. If the streams were reset, the messages are numbered
+    /// from 0.
     pub(crate) fn resume_streams(&mut self, streams: &StreamSet, reset: bool) {
         if reset {
             self.queue.renumber(streams);
@@ -92,8 +94,8 @@ impl Sender {
         self.queue.has_held()
     }
 
-    /// True if all data of these held streams was sent at least once. The search starts at position `first`:
-    /// the streams before it were found empty, and stay empty while they are held.
+    /// True if all data of these streams, whose new messages a reset holds back, was sent at least once. The
+    /// search starts at position `first`: the streams before it have no data left.
     pub(crate) fn has_sent_all(&mut self, streams: &StreamSet, first: &mut usize) -> bool {
         if streams.is_all() {
             return self.queue.is_empty();

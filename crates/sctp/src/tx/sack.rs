@@ -221,8 +221,8 @@ impl Sender {
         Ok(last)
     }
 
-    /// Handles Gap Ack Blocks that the peer withdrew. `kept`: ranges that it withdrew in excess of the limit,
-    /// and that still count as acknowledged.
+    /// Handles a SACK that reneged on chunks. `kept`: ranges on which it reneged in excess of the limit, and
+    /// that still count as acknowledged.
     #[cold]
     fn note_withdrawal(&mut self, kept: &[Range]) -> Result<(), &'static str> {
         if !kept.is_empty() {
@@ -314,8 +314,8 @@ impl Sender {
         delta.hi = Some(delta.hi.map_or(i, |hi| hi.max(i)));
     }
 
-    /// Puts chunk `i`, on which the peer reneged, in flight again (`rfc9260#section-6.2.1`, step D iii). If
-    /// this packet may withdraw no more chunks, returns false: the chunk still counts as acknowledged.
+    /// Puts chunk `i`, on which the peer reneged, in flight again (`rfc9260#section-6.2.1`, step D iii).
+    /// Returns false if the peer may renege on no more chunks: then the chunk still counts as acknowledged.
     fn renege(&mut self, now: Instant, i: u64, paths: &mut Paths) -> bool {
         if !self.limits.allow() {
             return false;

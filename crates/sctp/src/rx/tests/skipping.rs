@@ -207,7 +207,7 @@ fn a_forward_tsn_costs_no_more_than_its_size_or_what_was_paid_for() {
     assert_eq!(f.rx.window.held(), 64, "the first message");
 }
 
-/// If a FORWARD TSN releases many messages, some are delivered only as the user reads.
+/// If a FORWARD TSN lets many messages be delivered, some are delivered only as the user reads.
 #[test]
 fn a_forward_tsn_releases_so_many_messages_and_the_rest_follows() {
     let mut f = started();

@@ -20,7 +20,8 @@ pub(super) struct Record {
     pub(super) serial: u64,
     /// Identifies the message if it has a delivery report.
     pub(super) tag: Tag,
-    /// The first piece in the queue until it is sent; `NONE` if a reset of the stream held the message back.
+    /// The first unsent part of the message in the queue, until the part is sent; `NONE` if a reset of the
+    /// stream held the message back.
     pub(super) piece: PieceId,
     /// The first and the last TSN of the message so far; `None` before the first chunk is sent.
     pub(super) tsns: Option<Range>,
@@ -51,13 +52,14 @@ impl Record {
         }
     }
 
-    /// The first piece if it is known and unsent. Otherwise the message must be at the front of its stream's
-    /// queue when it is abandoned.
+    /// The first part of the message, if its place in the queue is known and it is unsent. Otherwise the
+    /// message must be at the front of its stream's queue when it is abandoned.
     pub(super) fn first_piece(&self) -> Option<PieceId> {
         Some(self.piece).filter(|&piece| self.tsns.is_none() && piece != PieceId::NONE)
     }
 
-    /// False if a reset of the stream held this unsent message back: its pieces cannot be found.
+    /// False if a reset of the stream held this unsent message back, so that its place in the queue is not
+    /// known.
     pub(super) fn can_be_found(&self) -> bool {
         self.tsns.is_some() || self.piece != PieceId::NONE
     }

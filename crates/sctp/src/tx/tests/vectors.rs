@@ -234,7 +234,7 @@ fn a_timed_out_chunk_is_no_evidence_on_its_new_path() {
     assert_eq!(rig.missing(19), 0);
 }
 
-/// `rfc9260#section-6.2.1`: a SACK that no longer reports a chunk withdraws its acknowledgement.
+/// `rfc9260#section-6.2.1`: a SACK that no longer reports an acknowledged chunk reneges on it.
 #[test]
 fn reneging_puts_the_chunk_in_flight_again_and_credits_it_once() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 10);

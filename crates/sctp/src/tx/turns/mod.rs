@@ -45,7 +45,7 @@ trait Rule: Debug + Send + Sync {
 pub(super) enum Front {
     /// No message waits.
     None,
-    /// The user has given the whole message. With interleaving: any piece of a message waits.
+    /// The user has given the whole message. With interleaving: any part of a message waits.
     Whole,
     /// The user has not given the end of the message yet.
     Open,
@@ -100,7 +100,8 @@ impl Turns {
         self.begun
     }
 
-    /// Records that a piece was added to the queue of a stream. `was_empty`: the queue was empty before.
+    /// Records that a message (or part of one) was added to the queue of a stream. `was_empty`: the queue was
+    /// empty before.
     pub(super) fn pushed(&mut self, stream: StreamId, was_empty: bool, front: Front) {
         if self.begun == Some(stream) {
             return;
