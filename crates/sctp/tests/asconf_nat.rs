@@ -309,7 +309,7 @@ fn an_address_that_goes_while_it_asks_to_join_does_not_delay_the_next_one() {
     let (mut nats, mine, theirs) = Nats::connected([server_address(1); 2]);
     nats.add(mine, private(2));
     nats.run_for(Span::from_millis(500));
-    // The client gets address `lost`, and loses it before it sends a packet from there.
+    // The client gets address `lost`, and loses this address before the client sends a packet from it.
     let (lost, next) = (Mapping::renumbered(1, 1), Mapping::renumbered(2, 1));
     nats.leave();
     nats.add(mine, lost.private);

@@ -41,8 +41,8 @@ fn told(pair: &mut Pair, client: AssocId) -> u64 {
     endpoint.stats(client).expect("an association").peer_rwnd.get() + flight
 }
 
-/// Sends as much as the buffers allow, and reads it at once. Returns for each round trip the most bytes in
-/// the send buffer, and the bytes read.
+/// Sends as much as the buffers allow, and reads the data immediately. Returns for each round trip the most
+/// bytes in the send buffer, and the bytes read.
 fn saturate(pair: &mut Pair, client: AssocId, rounds: usize) -> Vec<(u64, u64)> {
     let round = |_| {
         let (mut sent, mut read) = (0, 0);

@@ -1,4 +1,4 @@
-//! Handshakes started by both sides at once, and peers that restart (rfc9260#section-5.2).
+//! Handshakes started by both sides at the same time, and peers that restart (rfc9260#section-5.2).
 
 use anabranch_sctp::{Config, Event, State};
 use testkit::*;

@@ -162,7 +162,7 @@ fn the_first_window_can_be_chosen() {
         (client.path(0).cwnd.get(), client.path(0).flight.get() / 1468)
     };
     assert_eq!(window(None), (4404, 3));
-    // Max.Burst is 4 packets: fewer packets than cwnd allows are sent at once.
+    // Max.Burst is 4 packets: the first burst has fewer packets than cwnd allows.
     assert_eq!(window(Some(10)), (14_680, 4));
 }
 

@@ -167,8 +167,8 @@ fn config() -> impl Strategy<Value = Config> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// From the minimum RTO (1 ns) to 60 s the RTO doubles 36 times on each of three paths, and there are
-    /// three copies.
+    /// From the minimum RTO (1 ns) to 60 s the RTO doubles 36 times on each of three paths, and each chunk is
+    /// copied at most three times.
     #[test]
     fn an_outage_wakes_no_sender_without_end(
         config in config(),

@@ -384,8 +384,8 @@ proptest! {
         }
     }
 
-    /// Both ends make resets of any kind at once: no message is lost, read twice, held back for ever, or out
-    /// of order.
+    /// Both ends make resets of any kind at the same time: no message is lost, read twice, held back for
+    /// ever, or out of order.
     // rfc6525#section-5.1.1
     #[test]
     fn resets_of_all_kinds_by_both_ends_lose_nothing_and_end(

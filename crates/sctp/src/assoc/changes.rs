@@ -221,7 +221,8 @@ impl Association {
         Ok(())
     }
 
-    /// Deletes one of several addresses of the peer. Its chunks in flight are retransmitted to the others.
+    /// Deletes one of several addresses of the peer. Chunks in flight to this address are retransmitted to
+    /// the other addresses.
     fn delete_address(&mut self, now: Instant, address: IpAddr) {
         if self.paths[self.paths.primary].remote == address {
             let others =

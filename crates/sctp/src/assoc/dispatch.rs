@@ -430,7 +430,7 @@ impl Association {
         }
     }
 
-    /// Processes any other chunk. Its answers are sent on path `answer`.
+    /// Processes a chunk that the caller does not handle itself. The answers are sent on path `answer`.
     fn on_control(&mut self, now: Instant, answer: PathId, chunk: &Chunk<'_>) -> Flow {
         match chunk {
             Chunk::HeartbeatAck(ack) => self.on_heartbeat_ack(now, ack.info),

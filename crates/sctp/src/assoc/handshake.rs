@@ -180,8 +180,8 @@ impl Association {
             None => self.local.remote_udp_port,
         };
         self.paths = self.paths_to(&order, &confirmed, udp_port);
-        // If the source is unconfirmed, the first path becomes the primary path. It leads to an address that
-        // the user gave, if the peer listed one of them.
+        // If the source is unconfirmed, the first path becomes the primary path: it leads to an address that
+        // the user gave, if the peer listed such an address.
         let primary = self.paths.find(peer.source).filter(|&p| !self.paths[p].is_unconfirmed());
         if proven && let Some(p) = self.paths.of(datagram) {
             // The address pair of the packet with the cookie is confirmed: our INIT ACK reached its source.

@@ -101,8 +101,8 @@ impl Association {
         }
     }
 
-    /// Sets the path MTU towards an address of the peer, IP header included, and ends probing there. Fails if
-    /// the address has no path, or the value is invalid.
+    /// Sets the path MTU towards an address of the peer, IP header included, and sends no more probes to it.
+    /// Fails if the address has no path, or the value is invalid.
     pub(crate) fn set_path_mtu(
         &mut self,
         now: Instant,

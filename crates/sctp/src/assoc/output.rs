@@ -89,7 +89,8 @@ impl Association {
         self.sender.forward_due(&self.paths).filter(|_| self.phase.sends_data())
     }
 
-    /// True if a packet for `path` is to have a FORWARD TSN: one is due, or it fits in addition to the data.
+    /// True if a packet for `path` should carry a FORWARD TSN: one is due, or one fits in addition to the
+    /// data.
     #[inline]
     fn forward_rides(
         &self,
@@ -198,8 +199,8 @@ impl Association {
         })
     }
 
-    /// True if a packet for `path` is to have a SACK: the SACK is due there, or data is to be acknowledged
-    /// there and the packet still has room for its own data (`rfc9260#section-6.1`).
+    /// True if a packet for `path` should carry a SACK: the SACK is due on this path, or data is to be
+    /// acknowledged on this path and the packet still has room for its own data (`rfc9260#section-6.1`).
     #[inline]
     fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>, place: &AuthPlace) -> bool {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };

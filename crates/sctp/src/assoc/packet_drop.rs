@@ -83,7 +83,7 @@ impl Association {
         }
     }
 
-    /// Sends a control chunk of a damaged packet again, if the chunk is still needed.
+    /// Repeats a control chunk of a packet that arrived damaged at the peer, if the chunk is still needed.
     fn repeat(&mut self, now: Instant, from: PathId, chunk_type: u8) {
         match (chunk_type, &self.phase) {
             (Sack::TYPE | NrSack::TYPE, phase) if phase.is_open() => {

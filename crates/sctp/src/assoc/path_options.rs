@@ -35,7 +35,7 @@ impl Association {
         self.paths.note_costs();
     }
 
-    /// The PATH-STATUS for heartbeats on path `p` and for answers there; none if the user set no options.
+    /// The PATH-STATUS for HEARTBEAT and HEARTBEAT ACK chunks on path `p`; none if the user set no options.
     pub(super) fn path_status(&self, p: PathId) -> Option<PathStatus> {
         self.path_options(self.paths[p].local).map(PathOptions::to_status)
     }

@@ -91,8 +91,8 @@ impl Association {
     /// accepts (`rfc9260#section-5.2.4`).
     pub(crate) fn yields_to(&self, other: &Association) -> bool {
         if matches!(self.phase, Phase::CookieEchoed { t1, .. } if t1.count > 0) {
-            // T1 has expired, so this association held back its COOKIE ECHO or got no answer. It ends
-            // only if `other` is established by now.
+            // T1 has expired, so this association held back its COOKIE ECHO or got no answer. This
+            // association ends only if `other` is established by now.
             return other.phase.is_open();
         }
         let older = ![self.peer_tag, self.promised].contains(&other.peer_tag);

@@ -141,7 +141,7 @@ impl Association {
     }
 
     /// Ends this association without an ABORT because another association with the same peer exists: an ABORT
-    /// with the peer's tag could end that one.
+    /// with the peer's tag could end the other association.
     pub(crate) fn end_as_duplicate(&mut self, of: AssocId) {
         self.close(CloseReason::Duplicate { of }, None);
     }

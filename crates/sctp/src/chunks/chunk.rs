@@ -50,8 +50,8 @@ pub(crate) enum ChunkState {
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub(crate) enum Mark {
-    /// The next acknowledgement of the chunk lets no cwnd grow: the chunk was acknowledged before
-    /// (the peer reneged on it), or rescheduled.
+    /// The next acknowledgement of the chunk increases no cwnd: the chunk was acknowledged before (the peer
+    /// reneged on it), or rescheduled.
     Credited = 1 << 0,
     /// The chunk was lost at least once by [`LossCause::Timeout`]: not by missing reports or RACK.
     TimedOut = 1 << 1,

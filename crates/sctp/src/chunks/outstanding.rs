@@ -204,7 +204,7 @@ impl Outstanding {
         self.messages.get(self.place_of(i)).copied().unwrap_or_default()
     }
 
-    /// Removes and returns the message record of chunk `i`.
+    /// Removes the link of chunk `i` to the partial-reliability record of its message, and returns it.
     #[inline]
     pub(crate) fn take_message(&mut self, i: u64) -> RecordId {
         self.messages.take(self.place_of(i))

@@ -57,7 +57,8 @@ impl Endpoint {
     }
 
     /// Compares the addresses that the peer of an association has listed with those of the other
-    /// associations. If another association has the same peer, this one ends or waits.
+    /// associations. If another association has the same peer, this association ends, or sends its COOKIE
+    /// ECHO later.
     fn end_duplicate(&mut self, slot: u32) {
         let others = self.others_with_peer_of(slot);
         let Some(this) = self.associations.get(slot) else { return };

@@ -24,7 +24,7 @@ const ROUNDS: u32 = 16;
 /// The measurements of all pairs of paths.
 #[derive(Debug, Default)]
 pub(crate) struct Bottlenecks {
-    /// The pairs (0, 1), (0, 2), (1, 2), (0, 3), and so on.
+    /// One entry for each pair of path numbers: (0, 1), (0, 2), (1, 2), (0, 3), and so on.
     pairs: Vec<Pair>,
     /// Bit q of `apart[p]` is set if the paths p and q share no bottleneck.
     apart: [u16; Paths::LIMIT],

@@ -14,7 +14,7 @@
 use crate::path::PathId;
 use units::{Instant, Span};
 
-/// Length of a period over which a least round-trip time is measured. Those of the present and of the
+/// Length of a period over which a least round-trip time is measured. The values of the present and of the
 /// last period are kept.
 const MEMORY: Span = Span::from_secs(15);
 

@@ -215,7 +215,7 @@ pub(crate) struct Path {
     /// Time up to which the idle time of the path has already reduced cwnd.
     pub(crate) decayed: Option<Instant>,
     pub(crate) initial_cwnd: ByteCount,
-    /// The path delayed a rescheduled chunk, and sends no data before this time.
+    /// Time before which the path sends no data, because it delayed a rescheduled chunk.
     pub(crate) blocked_until: Instant,
     /// ICMP messages "unreachable" that arrive before this time do not count as errors of the path.
     pub(crate) unreachable_until: Option<Instant>,

@@ -75,8 +75,8 @@ impl ReturnRate {
         self.least.sample(now, rtt);
     }
 
-    /// Returns true if this path may carry a SACK for data of another path now. Two such SACKs are at least
-    /// `apart` apart.
+    /// Returns true if this path may carry a SACK for data of another path now. Between two such SACKs at
+    /// least the time `apart` passes.
     pub(crate) fn takes(&mut self, now: Instant, apart: Span) -> bool {
         if let Some(late) = self.probe.take_if(|probe| now.since(probe.sent) > probe.limit) {
             self.slow_down(now, late.limit);

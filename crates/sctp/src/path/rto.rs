@@ -57,8 +57,8 @@ impl Rto {
         self.smoothed.variation()
     }
 
-    /// The least RTT of the last 15 to 30 s; `None` before the first sample, and before the first one
-    /// of a new route.
+    /// The least RTT of the last 15 to 30 s; `None` before the first sample, and after a change of route
+    /// before the first sample of the new route.
     #[inline]
     pub(crate) fn base(&self) -> Option<Span> {
         self.least.get()

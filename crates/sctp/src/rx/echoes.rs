@@ -3,7 +3,7 @@
 use crate::path::PathId;
 use wire::{Cwr, Ecne, Encode, PacketWriter, Tsn};
 
-/// Marks that no CWR has answered yet, at most one entry for each path.
+/// ECN marks that no CWR has answered yet, at most one entry for each path.
 #[derive(Debug, Default)]
 pub(super) struct Echoes {
     waiting: Vec<Echo>,

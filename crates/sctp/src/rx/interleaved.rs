@@ -387,7 +387,7 @@ mod tests {
         }
     }
 
-    // rfc9260#section-6.9: partial delivery in several streams at once
+    // rfc9260#section-6.9: partial delivery in several streams at the same time
     #[test]
     fn the_oldest_message_of_each_stream_can_be_handed_out_in_parts() {
         let mut messages = interleaved();

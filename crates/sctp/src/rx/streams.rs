@@ -42,7 +42,7 @@ struct Inbound {
     lane: Option<Lane>,
 }
 
-/// The record of a stream is small, since each used stream has one.
+/// The record of a stream must stay small, since each used stream has one.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Inbound>() == 24);
 

@@ -54,7 +54,7 @@ impl Sender {
     }
 
     /// Handles abandoned chunk `i` when the cumulative TSN passes it. The peer may have skipped the chunk, so
-    /// its acknowledgement gives no RTT sample and lets no cwnd grow.
+    /// its acknowledgement gives no RTT sample and increases no cwnd.
     #[cold]
     pub(super) fn pass_abandoned(&mut self, i: u64, paths: &mut Paths, delta: &mut SackDelta) {
         let chunk = &self.out[i];

@@ -46,7 +46,8 @@ impl Sender {
         let chunk = &mut self.out[i];
         chunk.mark(Mark::Moved);
         chunk.ask_for_sack();
-        // This chunk lets no cwnd grow: its acknowledgement may be for the transmission on the old path.
+        // The acknowledgement of this chunk increases no cwnd, because it may be for the transmission on the
+        // old path.
         if !chunk.is(Mark::Credited) {
             self.limits.withdrew();
         }

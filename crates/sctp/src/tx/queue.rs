@@ -25,7 +25,7 @@ pub(super) struct SendQueue {
     scheduler: Scheduler,
     outbound: PerStream<Outbound>,
     bytes: ByteCount,
-    /// Messages of which the user has not given the last piece yet, by stream. With interleaving each stream
+    /// Messages of which the user has not given the last part yet, by stream. With interleaving each stream
     /// may have one such message; without interleaving only one stream may have one.
     unfinished: BTreeMap<StreamId, Unfinished>,
     /// True if fragments of messages of different streams may alternate (`rfc8260`).

@@ -7,7 +7,7 @@
 //! sends a [tail loss probe](super::probe), and after a few packets it waits for an answer or for T3-rtx.
 //!
 //! The acknowledgement of a copied chunk proves nothing about the path of the chunk or of its copy: it starts
-//! no timer, lets no cwnd grow, and gives no RTT sample or missing report.
+//! no timer, increases no cwnd, and gives no RTT sample or missing report.
 
 use super::Sender;
 use crate::multipath::lateness;

@@ -60,14 +60,14 @@ impl Answers {
         self.expected = self.expected.wrapping_add(1);
     }
 
-    /// Records that a request in progress was performed.
+    /// Records that a request of the peer, which was in progress, was performed.
     pub(super) fn perform(&mut self, request: u32, next_tsns: Option<(Tsn, Tsn)>) {
         if let Some(answered) = self.find(request) {
             (answered.result, answered.next_tsns) = (ReConfigResult::Performed, next_tsns);
         }
     }
 
-    /// Records that a request in progress was denied.
+    /// Records that a request of the peer, which was in progress, was denied.
     pub(super) fn deny(&mut self, request: u32) {
         if let Some(answered) = self.find(request) {
             answered.result = ReConfigResult::Denied;

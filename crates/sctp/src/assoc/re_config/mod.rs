@@ -135,7 +135,8 @@ impl ReConfiguration {
         })
     }
 
-    /// Time at which T-reconf expires, or the next request may be sent.
+    /// Time at which T-reconf expires or, if no request is outstanding, at which the next request may be
+    /// sent.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.asked.as_ref().map(|asked| asked.retry.deadline).or(self.not_before)
     }

@@ -1,4 +1,4 @@
-//! Schedulers that only sort the paths: all paths may send.
+//! Schedulers that only sort the paths, and never make data wait for a better path.
 
 use super::{Opportunity, Scheduler, SchedulerTraits, by_rtt};
 use crate::draws::Draws;

@@ -110,8 +110,8 @@ impl Sender {
         partial.add(record)
     }
 
-    /// Completes the record of a message that was just queued. `tracked`: its number, if it has a delivery
-    /// report.
+    /// Completes the record of a message that was just queued. `tracked`: the number of the message, if it
+    /// has a delivery report.
     pub(super) fn note_queued(&mut self, id: RecordId, stream: StreamId, tracked: Option<MessageId>) {
         let piece = self.queue.last_piece(stream);
         if let Some(record) = self.partial.as_mut().and_then(|partial| partial.records.get_mut(id)) {

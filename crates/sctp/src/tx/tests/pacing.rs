@@ -372,7 +372,7 @@ fn largest_burst(control: Algorithm, pacing: bool) -> u64 {
 }
 
 // cwnd is 60 packets, and the RTT at least 40 ms. The pacing rate is at most twice cwnd in an RTT: 3 packets
-// in 1 ms. So 2 + 3 packets are sent at once, and one more if cwnd has grown.
+// in 1 ms. So 2 + 3 packets are sent at the same time, and one more if cwnd has grown.
 #[test]
 fn with_the_option_pacing_every_control_spreads_its_window_over_the_round_trip() {
     for control in [Algorithm::Standard, Algorithm::Cubic, Algorithm::Lia] {

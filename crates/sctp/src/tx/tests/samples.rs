@@ -22,7 +22,8 @@ fn each_sack_gives_a_sample_of_the_round_trip_time() {
     assert_eq!(rig.paths[P1].rto.srtt(), Some(Span::from_micros(112_500)), "one eighth of 200 ms");
 }
 
-/// Chunks sent before the change of route let no cwnd grow and give no RTT; chunks sent after it do both.
+/// Chunks sent before the change of route increase no cwnd and give no RTT sample; chunks sent after it do
+/// both.
 #[test]
 fn what_left_before_a_change_of_route_tells_nothing_about_the_new_one() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);

@@ -70,7 +70,7 @@ fn blest_leaves_out_a_path_that_would_block_the_window() {
     assert!(!admits(&rig, 90_599, 1));
 }
 
-/// Data waits although the slow path has room. It is sent when the fast path has room.
+/// Data waits although the slow path has room. The data is sent when the fast path has room.
 #[test]
 fn data_waits_where_the_scheduler_says_so() {
     let (mut rig, _) = unequal(PathSelection::Ecf);
@@ -132,9 +132,9 @@ fn a_path_is_used_if_it_is_in_time() {
     needs(90_750 + 1500, |_| {});
 }
 
-/// 29 chunks are in flight on the slow path. These and one more packet are 43608 bytes. They take
-/// 43608/145200 s = 300.3 ms, plus 25 ms for the variation. Meanwhile the fast path sends 5 * 43608 + 18150
-/// bytes.
+/// 29 chunks are in flight on the slow path. These and one more packet are 43608 bytes. At the rate of the
+/// slow path (145200 bytes per second) they take 43608/145200 s = 300.3 ms, plus 25 ms for the variation.
+/// Meanwhile the fast path sends 5 * 43608 + 18150 bytes.
 #[test]
 fn what_is_in_flight_takes_as_long_as_the_path_needs_to_deliver_it() {
     needs(5 * 43_608 + 18_150 + 43_608, |rig| {
@@ -164,8 +164,8 @@ fn a_path_delivers_no_more_in_slow_start_while_its_window_is_not_used() {
     }
 }
 
-/// For five round trips the fast path delivers a tenth of its rate, because it waits for the second path. It
-/// still could deliver 726 kB/s, and the scheduler counts with this rate.
+/// For five round trips the fast path delivers a tenth of its rate, because it waits for the second path. The
+/// fast path could still deliver 726 kB/s, and the scheduler counts with this rate.
 #[test]
 fn a_path_that_waits_for_another_one_counts_with_what_it_could_deliver() {
     needs(90_750 + 1500, |rig| {
