@@ -366,7 +366,7 @@ impl Association {
         self.data_taken(answer, verdict, data.tsn, data.stream)
     }
 
-    /// Aborts the association: DATA and I-DATA never occur in the same one (`rfc8260#section-2.2.1`).
+    /// Aborts the association: DATA and I-DATA never occur in the same association (`rfc8260#section-2.2.1`).
     #[cold]
     #[inline(never)]
     fn mixed(&mut self, what: &'static str) -> Flow {

@@ -231,8 +231,8 @@ impl Association {
     }
 
     /// Probes the potentially failed path `p` with a heartbeat per RTO, even if heartbeats are disabled. If
-    /// no other path is active and data is in flight here, that data probes the path, too; the heartbeat then
-    /// waits until an RTO after the last data (`rfc7829#section-3`).
+    /// no other path is active and data is in flight on `p`, that data probes the path, too; the heartbeat
+    /// then waits until an RTO after the last data (`rfc7829#section-3`).
     fn probe_failing(&mut self, now: Instant, p: PathId) {
         let none_active = !self.paths.iter().any(Path::is_active);
         let path = &mut self.paths[p];
@@ -273,8 +273,8 @@ impl Association {
         }
     }
 
-    /// Sends a heartbeat on path `p` without waiting for the limit on heartbeats, if the association
-    /// is in a state that sends any.
+    /// Sends a heartbeat on path `p` without waiting for the limit on heartbeats, if the association is in a
+    /// state in which heartbeats are sent.
     pub(super) fn ask(&mut self, now: Instant, p: PathId) {
         if self.phase.sends_heartbeats() {
             self.probe(now, p);

@@ -135,7 +135,8 @@ impl Remote {
     }
 }
 
-/// An association. Fields that a packet needs first come first: most associations are not in the CPU cache.
+/// An association. The fields are in the order in which the processing of a packet needs them, because most
+/// associations are not in the CPU cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Association {

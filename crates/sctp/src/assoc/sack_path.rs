@@ -100,7 +100,7 @@ impl Association {
         path.returns.as_ref()?.least().or(path.rto.srtt())
     }
 
-    /// Adds a probe to a packet with a SACK that is sent on a faster path, if a probe is due.
+    /// Adds a probe (a HEARTBEAT) to a packet with a SACK that is sent on a faster path, if a probe is due.
     #[cold]
     pub(super) fn push_probe(
         &mut self,

@@ -33,7 +33,8 @@ struct PendingHeartbeat {
     times: [Instant; REMEMBERED],
 }
 
-/// Transmissions of a heartbeat whose times are kept. An answer to an earlier one gives no RTT sample.
+/// Number of latest transmissions of a heartbeat whose times are kept. An answer to an earlier transmission
+/// gives no RTT sample.
 const REMEMBERED: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +136,8 @@ impl Heartbeat {
         self.probe.map(|probe| probe.sent)
     }
 
-    /// Processes the answer to repetition `repeats`; `None` if the nonce is wrong (`rfc9260#section-5.4`).
+    /// Processes the answer to repetition number `repeats` of the heartbeat; `None` if the nonce is wrong
+    /// (`rfc9260#section-5.4`).
     pub(crate) fn answered(&mut self, now: Instant, nonce: u64, repeats: u16) -> Option<Answer> {
         let probe = self.probe.take_if(|probe| probe.nonce == nonce)?;
         let is_remembered = usize::from(probe.repeats.wrapping_sub(repeats)) < REMEMBERED;

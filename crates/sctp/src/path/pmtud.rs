@@ -88,16 +88,17 @@ struct MtuProbe {
 #[derive(Clone, Copy, Debug)]
 struct Comparison {
     size: usize,
-    /// If a packet of this size sent after this time is acknowledged, the size passes.
+    /// If a packet of this size is acknowledged that was sent after the time `since`, the size passes.
     since: Instant,
-    /// Nonces of the newest larger and of the newest smaller probe, while an answer may still arrive.
+    /// Nonces of the newest probe of this size and of the newest probe of the least size, while an answer may
+    /// still arrive.
     larger: Option<u64>,
     smaller: Option<u64>,
     /// Time of the next probe.
     due: Instant,
-    /// Number of larger probes that must still be lost to prove that the size fails.
+    /// Number of probes of this size that must still be lost to prove that the size fails.
     left: u8,
-    /// Number of successive smaller probes that were lost.
+    /// Number of successive probes of the least size that were lost.
     silence: u32,
 }
 

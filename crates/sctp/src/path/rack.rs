@@ -121,8 +121,8 @@ impl Rack {
         }
     }
 
-    /// Widens the reordering window, since chunk `i` was marked lost too early. For all chunks below `next`,
-    /// the window grows only once.
+    /// Widens the reordering window, since chunk `i` was marked lost too early. Further such chunks below
+    /// `next` do not widen the window again.
     fn widen(&mut self, i: u64, next: u64) {
         self.reordering = true;
         self.persistence = PERSISTENCE;

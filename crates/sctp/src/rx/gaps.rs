@@ -310,7 +310,7 @@ impl TsnTracker {
         }
     }
 
-    /// Adds a part of a removed run again.
+    /// Puts back the part of a removed run that remains.
     fn put_back(&mut self, run: Run) {
         count_search(self.below.len());
         match &mut self.top {

@@ -58,8 +58,8 @@ impl Sent {
     }
 }
 
-/// The earliest chunk of this kind, up to `last`, that is in flight or lost on a path. The search visits at
-/// most `left` lost chunks, and reduces `left` by the number visited.
+/// The earliest chunk up to `last` that is in flight or lost on a path and was sent as often as `sent` says.
+/// The search visits at most `left` lost chunks, and reduces `left` by the number visited.
 #[inline]
 fn earliest(path: &Path, out: &Outstanding, last: u64, sent: Sent, left: &mut usize) -> Option<u64> {
     let mut first = match sent {

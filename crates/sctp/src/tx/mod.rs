@@ -497,7 +497,7 @@ impl Sender {
         }
     }
 
-    /// Informs the congestion control of a cwnd or ssthresh that a rule of SCTP sets without the algorithm.
+    /// Informs the congestion control of a cwnd or ssthresh that a rule of SCTP, not the algorithm, sets.
     #[cold]
     fn apply_rule(&mut self, now: Instant, p: PathId, rule: WindowRule, paths: &mut Paths) {
         self.control(now, paths, |control, views, windows| {

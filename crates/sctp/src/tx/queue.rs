@@ -78,7 +78,7 @@ impl Outbound {
         next.wrapping_sub(1)
     }
 
-    /// Appends a piece to the queue. Returns true if the queue was empty.
+    /// Appends a message, or a part of one, to the queue. Returns true if the queue was empty.
     fn append(&mut self, piece: Piece, pieces: &mut Pieces) -> bool {
         let last = std::mem::replace(&mut self.last, pieces.add(piece, PieceId::NONE));
         if last == PieceId::NONE {
@@ -547,9 +547,9 @@ impl SendQueue {
         refused
     }
 
-    /// Abandons the waiting pieces of a message with a partial-reliability record. Returns the bytes of each
-    /// piece. `first`: the message's first piece if no part was sent. Otherwise its pieces are at the front
-    /// of the stream's queue.
+    /// Abandons the waiting parts of a message with a partial-reliability record. Returns the bytes of each
+    /// part. `first`: the first part, if no part of the message was sent. Otherwise the parts are at the
+    /// front of the stream's queue.
     pub(super) fn abandon(
         &mut self,
         record: RecordId,

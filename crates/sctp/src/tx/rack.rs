@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use units::Instant;
 use wire::Tsn;
 
-/// Number of remembered retransmissions of which the peer may report duplicates.
+/// Maximum number of retransmissions that are remembered because the peer may report duplicates of them.
 const MOST_REMEMBERED: usize = 1024;
 
 /// Maximum number of chunks, sent out of TSN order, that a search for late chunks steps over.

@@ -52,12 +52,12 @@ impl SendQueue {
         self.held_len() > 0
     }
 
-    /// Number of held messages or pieces of messages.
+    /// Number of messages (or parts of messages) that resets hold back.
     pub(super) fn held_len(&self) -> usize {
         self.held.as_ref().map_or(0, |held| held.len())
     }
 
-    /// User bytes of the held messages.
+    /// User bytes of the messages that resets hold back.
     pub(super) fn held_bytes(&self) -> ByteCount {
         self.held.as_ref().map_or(ByteCount::ZERO, |held| held.bytes())
     }

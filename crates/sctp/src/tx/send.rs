@@ -302,7 +302,7 @@ impl Sender {
         paths.ids().filter_map(|p| self.rests_until(p, paths)).min()
     }
 
-    /// True if a path sends no data now because it was too slow or because its pacer delays it.
+    /// True if a path sends no data now because it delayed a rescheduled chunk, or because of its pacer.
     #[inline]
     pub(super) fn rests(&self, p: PathId, paths: &Paths) -> bool {
         (rescheduling::is_on(&self.cmt) || self.paced) && self.rests_until(p, paths).is_some()

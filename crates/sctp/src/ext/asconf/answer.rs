@@ -20,7 +20,7 @@ pub(crate) enum Verdict {
 }
 
 impl Answered {
-    /// Starts without an answer; `first` is the serial number of the peer's first ASCONF.
+    /// Creates the state before the first ASCONF; `first` is the serial number of the peer's first ASCONF.
     pub(crate) fn new(first: u32) -> Self {
         Answered { last: first.wrapping_sub(1), responses: None }
     }

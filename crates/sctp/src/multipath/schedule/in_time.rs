@@ -89,7 +89,7 @@ impl InTime {
             let blocking = if at.unblocked { in_flight } else { meanwhile };
             let fits = blocking + own <= at.window.as_f64() && meanwhile + own <= at.given.as_f64();
             estimate.in_time = n == 0 || fits;
-            // A path that may not send now because it has enough in flight counts as in use, too.
+            // A path with more than one packet in flight counts as in use, too, even if it may not send now.
             if estimate.in_time || path.flight > path.mtu {
                 rates += estimate.rate;
                 in_flight += estimate.rate * path.least_time().unwrap_or(0.0);

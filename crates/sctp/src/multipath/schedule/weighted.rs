@@ -21,7 +21,8 @@ struct Clock {
     seen: u64,
 }
 
-/// Maximum number of packets by which a clock may be behind the most advanced clock: about a burst.
+/// Maximum number of packets by which the clock of a path may be behind the most advanced clock: about a
+/// burst.
 const MOST_BEHIND: f64 = 4.0;
 
 /// The rate of a path in bytes per second: cwnd divided by SRTT.
