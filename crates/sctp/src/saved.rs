@@ -75,8 +75,8 @@ impl Saved {
         })
     }
 
-    /// Adds the sets of a text, except sets that have expired, or that expire later than a set saved
-    /// now would.
+    /// Adds the sets that a text lists, except sets that have expired, or that expire later than a set saved
+    /// now would. If the text has an error, adds none.
     pub(crate) fn decode(&self, now: Instant, wall: Span, text: &str) -> Result<(), RestoreError> {
         let wrong = |line, expected| RestoreError { line, expected };
         let mut lines = (1..).zip(text.lines());

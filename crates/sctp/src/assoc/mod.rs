@@ -84,7 +84,7 @@ pub(crate) struct Local {
     pub(crate) remote_udp_port: u16,
     /// Options of associations without options of their own.
     pub(crate) config: Arc<Config>,
-    /// Derives the random numbers for AUTH.
+    /// Secret of the endpoint, from which the random numbers for AUTH are derived.
     pub(crate) key: CookieKey,
     /// Bytes by which the buffers of all associations may grow together.
     pub(crate) budget: Arc<BufferBudget>,

@@ -37,8 +37,8 @@ pub(crate) struct Outstanding {
     /// The tracked message (whose outcome is reported) of each chunk, until the peer cannot renege on
     /// the chunk.
     tags: Column<Tag>,
-    /// The record of the message of each chunk, if the message may be abandoned, until the peer
-    /// cannot renege on the chunk.
+    /// The partial-reliability record of the message of each chunk, if there is one, until the peer cannot
+    /// renege on the chunk.
     messages: Column<RecordId>,
     /// Message and fragment numbers; used only with interleaving.
     places: Column<Place>,
@@ -182,7 +182,7 @@ impl Outstanding {
         self.records.is_open()
     }
 
-    /// Records a transmission of chunk `i`.
+    /// Stores the state of the path at a transmission of chunk `i`.
     pub(crate) fn set_record(&mut self, i: u64, record: SendRecord) {
         self.records.set(self.place_of(i), record);
     }

@@ -69,7 +69,7 @@ impl Endpoint {
             Some(of) => {
                 this.end_as_duplicate(of);
                 self.agenda.enter(Turn::Tell, slot);
-                // The other associations get the keys that this association had.
+                // The other associations can now be found by the addresses that this association had.
                 others.into_iter().for_each(|other| self.rename(other));
             }
             None if !others.is_empty() => this.hold_cookie(),

@@ -82,9 +82,9 @@ struct MtuProbe {
 
 /// Tests whether packets of a doubtful size pass, by comparison with the least size (`rfc8899#section-4.3`).
 ///
-/// Probes of the two sizes are sent alternately, at least one round trip apart. An answer to a larger probe
-/// proves that the size passes. A black hole drops only larger packets. So a larger probe counts as lost only
-/// if the smaller probe sent after it is answered.
+/// Probes of the two sizes are sent alternately, at least one round trip apart. An answer to a probe of the
+/// larger size proves that this size passes. A black hole drops only larger packets. So a larger probe counts
+/// as lost only if the smaller probe sent after it is answered.
 #[derive(Clone, Copy, Debug)]
 struct Comparison {
     size: usize,

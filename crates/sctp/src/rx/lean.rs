@@ -42,8 +42,8 @@ const PACKET: u64 = 1400;
 /// Number of SACKs on each path that report the same arrived TSNs.
 const REPORTS: usize = 2;
 
-/// Maximum number of arrivals (runs of TSNs) that the receiver remembers. It reports forgotten ones later,
-/// with older blocks.
+/// Maximum number of arrivals (runs of TSNs) that the receiver remembers. Arrivals that it has forgotten are
+/// reported later, with older blocks.
 const MOST_RECENT: usize = 256;
 
 /// Number of older blocks that each SACK repeats. Successive SACKs repeat one block after the other.

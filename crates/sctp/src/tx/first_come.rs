@@ -12,8 +12,8 @@ pub(super) struct FirstCome {
     /// The stream that sends now, and the number of its messages (or parts) in this turn: zero if no data
     /// waits.
     current: Turn,
-    /// Later turns in their order; in a turn, one stream sends successive pieces. A stream can have several
-    /// turns.
+    /// Later turns in their order; in a turn, one stream sends successive messages or parts of messages. A
+    /// stream can have several turns.
     later: VecDeque<Turn>,
 }
 

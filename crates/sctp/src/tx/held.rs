@@ -61,7 +61,7 @@ impl Held {
         for stream in streams.streams() {
             self.listed.remove(stream);
         }
-        // Pieces of a message have successive TSNs, so no other message may be queued between them.
+        // Parts of a message have successive TSNs, so no other message may be queued between them.
         self.due = unfinished && !self.ends_unfinished();
         !self.due
     }

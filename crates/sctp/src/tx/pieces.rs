@@ -5,8 +5,8 @@ use crate::chunks::{RecordId, Tag};
 use crate::message::{Message, Payload};
 use std::ops::{Index, IndexMut};
 
-/// A whole message, a part of a message, or a run of equal whole messages. A source that always has data
-/// makes runs, so that a long queue of its messages takes no more memory than one message.
+/// A whole message, a part of a message, or a run of equal whole messages. An application that gives many
+/// equal messages makes runs, so that a long queue of them takes no more memory than one message.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) message: Message,

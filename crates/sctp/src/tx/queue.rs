@@ -20,7 +20,8 @@ use wire::{DataFlags, Ppid, StreamId};
 #[derive(Debug)]
 pub(super) struct SendQueue {
     pieces: Pieces,
-    /// The piece that is sent next: the first piece of the stream that the scheduler chose.
+    /// What is sent next: the first message, or part of one, in the queue of the stream that the scheduler
+    /// chose.
     head: PieceId,
     scheduler: Scheduler,
     outbound: PerStream<Outbound>,

@@ -16,7 +16,8 @@ impl SendQueue {
         self.held.get_or_insert_default().hold(streams);
     }
 
-    /// Queues the waiting messages of these streams, except for streams that another reset holds, too.
+    /// Queues the waiting messages of these streams, except for streams whose messages another reset holds
+    /// back, too.
     fn release(&mut self, streams: &StreamSet) {
         let unfinished = self.is_closed_to_others();
         if self.held.as_mut().is_some_and(|held| held.release(streams, unfinished)) {

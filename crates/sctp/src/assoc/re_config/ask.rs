@@ -165,8 +165,8 @@ impl Association {
                 config.not_before = Some(now + rto.mul_f64(0.5 + self.random.unit()));
                 config.refused += 1;
                 config.asked = None;
-                // The request of the peer may wait for another request of ours, which is therefore
-                // sent first now.
+                // The request of the peer may wait for another request of ours, so the next request in the
+                // queue is sent first.
                 config.wishes.rotate_left(1);
                 return;
             }

@@ -23,7 +23,8 @@ pub(in crate::tx) enum Cause {
 pub(in crate::tx) struct Forwarding {
     /// The Advanced.Peer.Ack.Point.
     point: u64,
-    /// The first chunk not checked yet. The chunks between the point and this one are non-renegable.
+    /// The first chunk not checked yet. The chunks between the Advanced.Peer.Ack.Point and this one are
+    /// non-renegable.
     scanned: u64,
     /// The last abandoned chunk below `scanned`.
     abandoned: u64,
@@ -52,7 +53,7 @@ impl Sender {
         while forward.scanned < self.out.next_index() {
             let chunk = &self.out[forward.scanned];
             // If a non-renegable chunk does not end its message, more chunks of the message may follow. So
-            // the point does not move to this chunk.
+            // the Advanced.Peer.Ack.Point does not move to this chunk.
             if chunk.is(Mark::Abandoned) {
                 (forward.point, forward.abandoned) = (forward.scanned, forward.scanned);
             } else if chunk.state == ChunkState::Freed {
