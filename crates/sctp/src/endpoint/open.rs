@@ -228,8 +228,8 @@ impl Endpoint {
     /// For the same reason `receive_buffer` must not be smaller than that of the endpoint and, if the
     /// endpoint has `auth`, `auth_chunks` and `asconf` must be the same.
     ///
-    /// # Errors [`AcceptError`]; the peer can then no longer be accepted, except after
-    /// [`AcceptError::Config`].
+    /// # Errors
+    /// [`AcceptError`]; the peer can then no longer be accepted, except after [`AcceptError::Config`].
     pub fn accept_with(
         &mut self,
         now: Instant,
