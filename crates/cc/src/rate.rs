@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(path.take_sample(), None);
     }
 
-    // Section 2.2.2: the path holds acknowledgements back and then delivers them together.
+    // The draft, section 2.2.2: the network holds acknowledgements back and then delivers them together.
     #[test]
     fn ack_compression_does_not_raise_the_rate_above_the_send_rate() {
         let mut path = RateEstimator::default();
@@ -275,7 +275,8 @@ mod tests {
         assert_eq!(sample.rate, Some(BitRate::from_bps(4_000_000)));
     }
 
-    // Section 3.4: packets are application-limited until the bytes in flight at that time are delivered.
+    // The draft, section 3.4: packets are application-limited
+    // until the bytes in flight at that time are delivered.
     #[test]
     fn samples_are_app_limited_until_the_flight_at_that_time_is_delivered() {
         let mut path = RateEstimator::default();
@@ -292,7 +293,8 @@ mod tests {
         assert!(!ack(&mut path, 100, &[free]).app_limited);
     }
 
-    // Section 3.3: the acknowledgement of the first transmission arrives just after the second transmission.
+    // The draft, section 3.3: the acknowledgement of the first
+    // transmission arrives just after the second transmission.
     #[test]
     fn a_spurious_retransmission_gives_no_rate_and_no_rtt() {
         let mut path = RateEstimator::default();

@@ -27,7 +27,7 @@ use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Sa
 /// Rounds in congestion avoidance of which the saved cwnd is the median: a single round may hold a burst.
 const ROUNDS: usize = 8;
 
-/// Least saved cwnd for a jump, in initial windows: slow start reaches a smaller one in two round trips.
+/// Least saved cwnd for a jump, in initial windows: slow start reaches a smaller cwnd in two round trips.
 const LEAST_WINDOWS: u64 = 4;
 
 /// Largest jump in bytes: about half of the bandwidth-delay product of 1 Gbit/s at 250 ms.
@@ -287,10 +287,11 @@ impl CongestionControl for Resume {
 /// Measures the bytes that a path delivers in a round trip.
 #[derive(Clone, Debug, Default)]
 struct Measured {
-    /// Bytes of the last rounds in congestion avoidance; the latest is at `(count - 1) % ROUNDS`.
+    /// Bytes delivered in each of the last [`ROUNDS`] round trips in
+    /// congestion avoidance; the latest is at `(count - 1) % ROUNDS`.
     rounds: [ByteCount; ROUNDS],
     count: usize,
-    /// Beginning of the current round, its bytes, and whether the window was full in it.
+    /// Beginning of the current round, bytes delivered in it, and whether the window was full in it.
     begun: Option<Instant>,
     bytes: ByteCount,
     full: bool,

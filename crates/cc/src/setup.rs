@@ -68,7 +68,8 @@ named! {
 named! {
     /// ssthresh of a path that is idle for an RTO, under the rules of RFC 9260.
     "idle threshold" IdleThreshold {
-        /// cwnd before the idle time (`rfc9260#section-7.2.1`). Unused paths then begin in avoidance.
+        /// cwnd before the idle time (`rfc9260#section-7.2.1`). So a
+        /// path that was never used begins in congestion avoidance.
         Window = "window",
         /// The larger of cwnd and ssthresh: idle time is no sign of congestion (`rfc2861#section-3`).
         Kept = "kept",

@@ -44,7 +44,7 @@ fn least_part(y: f64, paths: impl Iterator<Item = (usize, f64)> + Clone) -> f64 
     larger.map(|(_, z)| z / up_to(z)).fold(1.0, f64::min)
 }
 
-/// y of a path: the mean rate of a whole flow on it, over [`ROUNDS`] round trips.
+/// The mean over [`ROUNDS`] round trips of y, the rate that a whole flow would have on the path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carried {
     mean: f64,
@@ -54,10 +54,11 @@ pub(crate) struct Carried {
 }
 
 impl Carried {
-    /// Ends a round trip in which a whole flow would carry `y`: the rate of the path divided by its share.
+    /// Records `y` of a finished round trip: the rate of the path divided
+    /// by its share. A whole flow would have this rate on the path.
     ///
-    /// The next [`Self::settle`] adds `y` to the mean, so that the order of the paths in a SACK does not
-    /// matter.
+    /// The next [`Self::settle`] adds `y` to the mean, so
+    /// that the order of the paths in a SACK does not matter.
     pub(crate) fn round(&mut self, y: f64) {
         self.newest = Some(y);
     }
@@ -146,14 +147,15 @@ mod tests {
         assert_eq!(carried.or(0.0), 7.0, "nothing new");
     }
 
-    /// κ of path `own` among the paths whose bits are set in `set`.
+    /// The share κ (file header) of path `own` among the paths whose bits are set in `set`.
     fn share_among(own: usize, carried: &[f64], set: u32) -> f64 {
         share(own, carried.iter().copied().enumerate().filter(move |(path, _)| set >> path & 1 == 1))
     }
 
     proptest! {
-        /// Each path may also be coupled to paths that share no bottleneck with it. Then the bound holds
-        /// nearly: the paths carried at most 1.034 times the rate of one flow in 300,000 random cases.
+        /// Each path may also be coupled to paths that share no bottleneck with it.
+        /// Then the bound, the rate of one flow, holds nearly: the paths carried at
+        /// most 1.034 times the rate of one flow in 300,000 random cases.
         #[test]
         fn paths_that_are_coupled_to_more_than_their_bottleneck_carry_no_more(
             logs in prop::collection::vec(-5.0_f64..5.0, 2..6),

@@ -149,8 +149,8 @@ fn olia_remembers_the_bytes_between_two_losses() {
     bench = bench.put(1, 10 * M, 4 * M);
     bench.full_ack(1, 10 * M);
     close((bench.cwnd(1) as f64 - (10 * M) as f64) / M as f64, 0.06111 * 10.0);
-    // After two losses in a row l is zero on path 1. Path 0 with l = 15
-    // segments is the best and has the largest window, so that no growth moves.
+    // After two losses in a row l is zero on path 1. Path 0 with l = 15 segments is the best
+    // and has the largest window, so that no growth is moved from one path to the other.
     let mut bench = olia();
     bench.slack_ack(0, 5 * M);
     bench = bench.put(0, 20 * M, 4 * M);

@@ -138,8 +138,8 @@ fn fast_update(mut bench: Bench) -> f64 {
         ack(&mut bench, 0, 0, 1, rtt(110.0));
     }
     bench.paths[0].in_recovery = false;
-    // Growth is spread over the acknowledgements of the 10 ms until the next update. A SACK of 2000 M is more
-    // than they acknowledge, so it applies the whole growth.
+    // Growth is spread over the acknowledgements of the 10 ms until the next update. A SACK of 2000
+    // M acknowledges more than a window, so that the window grows by the whole amount at once.
     ack(&mut bench, 0, 2000 * M, 1, rtt(110.0));
     if segments(&bench, 0) <= 100.0 {
         ack(&mut bench, 0, 2000 * M, 1, rtt(110.0));
@@ -324,7 +324,7 @@ fn ledbat_uses_rtts_until_one_way_delays_arrive() {
     let mut bench = paths(Algorithm::Ledbat, 1).put(0, 14_520, 0);
     ack(&mut bench, 0, M, 1, rtt(1.0));
     assert_eq!(bench.cwnd(0), 14_520 + 145, "no queue: 1452/10");
-    // One-way delays have another base: the first one does not mean a queue of 499 ms.
+    // One-way delays have a base delay of their own: the first one, 500 ms, does not mean a queue of 499 ms.
     let before = bench.cwnd(0);
     ack(&mut bench, 0, M, 1, owd(500));
     assert!(bench.cwnd(0) > before);

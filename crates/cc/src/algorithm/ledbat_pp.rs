@@ -54,7 +54,7 @@ pub(super) fn step(w: f64, off: f64, gain: f64) -> f64 {
     if off < 1.0 { gain / w } else { (gain - w * (off - 1.0)).max(-w / 2.0) / w }
 }
 
-/// Fraction of the target at which the first slow start ends.
+/// Fraction of the target queueing delay at which the first slow start ends.
 pub(super) const ENOUGH: f64 = 0.75;
 
 /// The window after a loss: half, but at least two segments; one segment after a timeout.

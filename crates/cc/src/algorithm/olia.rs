@@ -59,9 +59,9 @@ struct Olia {
 /// Bytes acknowledged on a path, counted from loss to loss.
 #[derive(Clone, Copy, Debug, Default)]
 struct Acked {
-    /// Between the last two losses, l₁.
+    /// Bytes acknowledged between the last two losses, l₁.
     between_losses: f64,
-    /// Since the last loss, l₂.
+    /// Bytes acknowledged since the last loss, l₂.
     since_loss: f64,
 }
 

@@ -8,8 +8,8 @@ pub(in super::super) struct Coupling;
 const QUEUE: f64 = 1.25;
 
 impl Coupling {
-    /// The fraction a_P of one flow's capacity that a path takes. `own` is the bandwidth of the
-    /// path, `all` has the bandwidths of all coupled paths. It is 1 if the RTT shows no queue.
+    /// The fraction a_P of one flow's capacity that a path takes. `own` is the bandwidth of the path,
+    /// `all` has the bandwidths of all coupled paths. The fraction is 1 if the RTT shows no queue.
     pub(super) fn part(self, own: f64, all: impl Iterator<Item = f64>, srtt: f64, least_rtt: f64) -> f64 {
         let sum: f64 = all.map(|rate| rate * rate).sum();
         if srtt > QUEUE * least_rtt && sum > 0.0 { own * own / sum } else { 1.0 }

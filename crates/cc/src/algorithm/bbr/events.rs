@@ -276,14 +276,15 @@ mod tests {
         [reduced, acked, w[0].cwnd.get()]
     }
 
-    // draft-ietf-ccwg-bbr, "Modulating cwnd in Loss Recovery": fast recovery itself does not reduce
-    // cwnd, but h does.
+    // draft-ietf-ccwg-bbr, "Modulating cwnd in Loss Recovery": fast recovery itself
+    // does not reduce cwnd, but the long-term bound of the bytes in flight, h, does.
     #[test]
     fn spurious_fast_recovery_restores_the_window_that_the_bound_reduced() {
         assert_eq!(undo_in_up(LossKind::FastRetransmit), [80_000, 50_000, 80_000]);
     }
 
-    // The timeout sets cwnd to one segment; the acknowledgement raises it to the least window of four.
+    // The timeout sets cwnd to one segment of 1000 bytes; the
+    // acknowledgement raises it to the minimum of four segments.
     #[test]
     fn spurious_timeout_restores_the_window_before_it() {
         assert_eq!(undo_in_up(LossKind::Timeout), [1000, 4000, 80_000]);
@@ -315,7 +316,8 @@ mod tests {
                 lose(&mut flow, if prior < 12_000 { 0 } else { prior });
             }
             assert!(matches!(flow.state, State::Drain { .. }) && flow.full.reached);
-            // h = max(B r = 40 kB, the largest number of bytes delivered in a sample of the round trip).
+            // The long-term bound h = max(B r = 40 kB, the largest
+            // number of bytes delivered in a sample of the round trip).
             assert_eq!(flow.bounds.long_term, bytes(40_000));
             if probing {
                 flow.state = State::ProbeRtt;

@@ -86,7 +86,9 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    /// Adds `acked` bytes. `rate` is the bandwidth in bytes/s.
+    /// Adds `acked` bytes, and records by how much all bytes acknowledged since
+    /// `began` exceed those expected at `rate`, the bandwidth in bytes/s. The
+    /// excess counts at most as `window`; `round` is the number of the round trip.
     pub(super) fn take(&mut self, now: Instant, acked: ByteCount, rate: f64, window: ByteCount, round: u64) {
         let mut expected = rate * now.since(self.began).as_secs_f64();
         if self.delivered <= expected {

@@ -113,7 +113,7 @@ pub(super) enum Acks {
     Starting,
     /// Packets that the probe sent.
     Probe,
-    /// Packets that the probe sent, after the probe has ended.
+    /// Packets that the probe sent; the probe has ended before their acknowledgement.
     Stopping,
 }
 
@@ -187,7 +187,7 @@ pub(super) struct Flow {
     pub(super) probe_round: bool,
     /// The window before ProbeRTT, until it is restored.
     pub(super) saved: Option<ByteCount>,
-    /// The window before the current recovery, and the state that its losses ended.
+    /// The window before the current recovery, and the state of the model that ended because of the losses.
     pub(super) undo: (ByteCount, Option<Left>),
     /// Losses are being repaired. The values for an undo were saved at the first of these losses.
     pub(super) repairing: bool,
@@ -324,7 +324,7 @@ impl Flow {
         self.segment * LEAST_SEGMENTS
     }
 
-    /// The window gain: the window in bandwidth-delay products, which coupling reduces.
+    /// The window gain: the window divided by the bandwidth-delay product. Coupling reduces this gain.
     fn window_gain(&self) -> f64 {
         let gain = self.state.window_gain();
         match self.state {
