@@ -77,9 +77,9 @@ pub struct Stats {
     pub bytes_delivered: ByteCount,
     /// User bytes that the peer acknowledged, in order.
     pub bytes_acked: ByteCount,
-    /// Segments retransmitted before a timeout.
+    /// Segments retransmitted while the sender was not in the recovery from a timeout.
     pub fast_retransmissions: u64,
-    /// Segments retransmitted after a timeout.
+    /// Segments retransmitted in the recovery from a timeout.
     pub timeout_retransmissions: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,

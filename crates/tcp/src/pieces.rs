@@ -21,8 +21,8 @@ impl Piece {
     }
 }
 
-/// Stored bytes shorter than a quarter of this length are
-/// appended to a piece shorter than it, to save memory.
+/// To save memory, stored bytes are appended to the piece before them if they are
+/// shorter than a quarter of this length and the piece is shorter than this length.
 const SMALL: usize = 2048;
 
 impl Pieces {

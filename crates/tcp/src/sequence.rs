@@ -29,7 +29,8 @@ impl Space {
         self.initial.add(position as u32)
     }
 
-    /// The position of a sequence number that is nearest to `near`.
+    /// The position whose sequence number is `seq`. Of all such
+    /// positions, which lie 2^32 apart, the one nearest to `near`.
     #[inline]
     pub(crate) fn position(&self, near: u64, seq: Seq) -> u64 {
         let ahead = seq.distance_from(self.seq(near)) as i32;

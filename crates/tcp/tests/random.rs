@@ -53,7 +53,8 @@ fn config(draw: &mut Draw) -> Config {
     }
 }
 
-/// Data in pieces of random size, some stored bytes and some filler.
+/// Data in pieces of random size, some of stored bytes and some of filler
+/// (zeros that are not stored). Returns the pieces, and all bytes together.
 fn data(draw: &mut Draw) -> (Vec<Payload>, Vec<u8>) {
     let (mut pieces, mut whole) = (Vec::new(), Vec::new());
     for _ in 0..draw.below(12) {

@@ -20,7 +20,7 @@ struct Outcome {
     round_trips: f64,
     /// Numbers of the segments that were sent more than once.
     again: Vec<u64>,
-    /// The window when this data is acknowledged, in segments.
+    /// The window in segments when all data sent before the first fast retransmission is acknowledged.
     cwnd_after: f64,
 }
 

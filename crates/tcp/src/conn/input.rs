@@ -107,7 +107,8 @@ impl Connection {
                     self.syn_due = true;
                 }
             }
-            // rfc9293#section-3.10.7.4, MAY-2, and rfc6191#section-2.
+            // A SYN with a later timestamp or sequence number may replace the connection
+            // in TIME-WAIT (rfc9293#section-3.10.7.4, MAY-2, and rfc6191#section-2).
             Phase::TimeWait { .. } if self.is_successor(segment, from) => return Handled::Anew,
             _ => self.challenge(now),
         }

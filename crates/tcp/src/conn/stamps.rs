@@ -42,7 +42,7 @@ impl Stamps {
         millis(now).checked_sub(age)
     }
 
-    /// Time since the echoed timestamp was sent; `None` if that is in the future or too long ago.
+    /// Time since the echoed timestamp was sent; `None` if the echoed time is in the future or too long ago.
     pub(super) fn age(&self, now: Instant, option: Timestamps) -> Option<Span> {
         let ms = self.echoed(now, option)?;
         Some(now.since(Instant::from_nanos(ms.saturating_mul(1_000_000))))

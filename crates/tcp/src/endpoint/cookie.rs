@@ -55,8 +55,8 @@ impl Kept {
         Kept { mss, stamp: stamp.then_some(scale | sack | ecn) }
     }
 
-    /// A SYN with the kept fields. The other header fields are those
-    /// of `like`: the SYN, or the acknowledgement of the cookie.
+    /// Restores the SYN from the fields that the cookie contains. All other header
+    /// fields are those of `like`: the SYN, or the acknowledgement of the cookie.
     fn syn(self, like: &Segment<'_>, seq: Seq) -> Segment<'static> {
         let bits = self.stamp.unwrap_or(NO_SCALE);
         let scale = bits & 15;

@@ -9,11 +9,11 @@ pub(super) struct Connections {
     slab: Slab<Place>,
     /// Largest number of connections at a time.
     limit: usize,
-    /// Ends and slots of all connections, sorted.
+    /// The addresses and ports of all connections, each with the slot of the connection; sorted.
     ends: Vec<(Ends, u32)>,
     /// Serial numbers and slots of half-open connections; the smallest number is the oldest connection.
     half_open: BTreeSet<(u64, u32)>,
-    /// Number of connections begun.
+    /// Number of connections begun so far.
     begun: u64,
 }
 

@@ -22,8 +22,8 @@ fn v6(address: IpAddr) -> [u8; 16] {
     }
 }
 
-/// The sum of all 32-bit words, which folds to the sum of the 16-bit words. An odd last byte is an upper
-/// byte.
+/// The sum of all 32-bit words, which folds to the sum of the 16-bit words. If
+/// the number of bytes is odd, the last byte is the upper byte of a 16-bit word.
 fn sum(bytes: &[u8]) -> u64 {
     let mut words = bytes.chunks_exact(4);
     let mut sum: u64 = words.by_ref().map(|w| u64::from(u32::from_be_bytes([w[0], w[1], w[2], w[3]]))).sum();

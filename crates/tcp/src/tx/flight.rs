@@ -82,7 +82,7 @@ pub(crate) struct Flight {
     by_time: Option<VecDeque<(u64, Instant)>>,
     /// State of the path at the last transmission of each segment. Used only for rate samples.
     records: Option<VecDeque<SendRecord>>,
-    /// Bytes of transmissions that became lost since the last call of [`Self::take_newly_lost`].
+    /// Bytes of transmissions that were declared lost since the last call of [`Self::take_newly_lost`].
     newly_lost: u64,
 }
 

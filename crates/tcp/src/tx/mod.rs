@@ -57,7 +57,8 @@ pub(crate) struct Sender {
     timers: Timers,
     /// Consecutive expiries of the retransmission timer.
     expiries: u32,
-    /// SND.UNA at the last expiry, until everything sent before it is acknowledged.
+    /// SND.UNA when the retransmission timer last expired; `None`
+    /// once everything sent before this expiry is acknowledged.
     timed_out: Option<u64>,
     recovery: Option<Recovery>,
     undo: Option<Undo>,

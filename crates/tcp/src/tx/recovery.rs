@@ -20,7 +20,8 @@ pub(super) struct Recovery {
     pub(super) prr: Option<Prr>,
     /// NextSeg rule 3 looks for holes from this index on (`rfc6675#section-4`).
     pub(super) hole: u64,
-    /// [`Self::point`] once rule 4 has retransmitted a segment (RescueRxt).
+    /// The value of [`Self::point`] once NextSeg rule 4 has retransmitted
+    /// a segment in this recovery (RescueRxt); `None` before.
     pub(super) rescue: Option<u64>,
 }
 

@@ -102,7 +102,8 @@ impl Sender {
         self.unsent().min(u64::from(self.smss))
     }
 
-    /// True if the send limit plus `extra` bytes allows a segment of `len` bytes. An empty flight allows any.
+    /// True if cwnd plus `extra` bytes allows a segment of `len` more
+    /// bytes in flight. If nothing is in flight, any segment is allowed.
     #[inline]
     pub(super) fn fits(&self, len: u64, extra: u64) -> bool {
         // Without limited transmit, SACKed bytes count as in flight until a loss is detected.
@@ -167,7 +168,7 @@ impl Sender {
         Some(self.resend(now, i))
     }
 
-    /// Plans a segment of new data, with the FIN if it follows.
+    /// Plans a segment of new data. The segment has the FIN if its data is the last that the user sends.
     fn new_segment(&mut self, now: Instant, len: u64) -> Plan {
         let start = self.flight.nxt();
         let last = start + len == self.end;

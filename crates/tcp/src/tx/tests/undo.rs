@@ -37,8 +37,8 @@ fn send(sender: &mut Sender, ms: u64) -> usize {
     std::iter::from_fn(|| sender.next(at(ms), SMSS as u32)).count()
 }
 
-/// The acknowledgement of `segments` segments at `ms`, with a SACK block of the segments `block`, counted
-/// from 0. It echoes the timestamp `echo`.
+/// The acknowledgement of `segments` segments at `ms`, with a SACK block of the
+/// segments `block`, counted from 0. The acknowledgement echoes the timestamp `echo`.
 fn ack(sender: &mut Sender, ms: u64, segments: u64, block: Option<(u64, u64)>, echo: Option<u64>) {
     let place = |segments: u64| ORIGIN + 1 + segments * SMSS;
     let blocks = block.into_iter().map(|(left, right)| (place(left), place(right))).collect();
