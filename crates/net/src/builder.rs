@@ -314,7 +314,8 @@ impl NetworkBuilder {
             (None, Some(host)) => Lateness::Host(host),
             (None, None) => Lateness::None,
         };
-        // A link that can change has a wire, which keeps the order of packets when the delay changes.
+        // A link that can change always gets a [`Wire`], which keeps
+        // the packets in order when the delay becomes shorter.
         let wire = (changes || !spec.impairments.is_perfect())
             .then(|| Box::new(Wire::new(spec.impairments, streams.stream(&format!("wire {name}")))));
         Channel::new(Parts {

@@ -28,7 +28,7 @@ pub(crate) struct Channel {
     /// The node at the far end.
     pub to: u32,
     pub to_host: bool,
-    /// The kernel holds an event for the arrival of the first flight with a packet.
+    /// An event is scheduled for the arrival of the first entry of `flights` that has a packet.
     pub armed: bool,
     pub up: bool,
 
@@ -210,7 +210,8 @@ impl Channel {
         }
     }
 
-    /// The server of the queue with its times; `None` if the discipline is an [`Admission`].
+    /// The server of the queue, and the times at which the link asks
+    /// it for a packet; `None` if the discipline is an [`Admission`].
     pub fn line(&mut self) -> Option<&mut Line> {
         match &mut self.queue {
             Kind::Server(line) => Some(line),
@@ -236,7 +237,8 @@ impl Channel {
         Some((queued, Passage { start: now, arrival: self.arrival(end) }))
     }
 
-    /// Records the queue length of a server, after the transmissions that start now.
+    /// Updates the counter of the longest queue, if a [`Server`](crate::Server)
+    /// holds the queue. Packets whose transmission starts now do not count.
     pub fn note_queue_length(&mut self) {
         if let Kind::Server(line) = &mut self.queue {
             self.counters.queue_max = self.counters.queue_max.max(line.waiting.packets);
@@ -268,8 +270,8 @@ impl Channel {
         }
     }
 
-    /// Returns to the initial state, with no packet queued or on the wire. The caller must drain a server
-    /// before.
+    /// Returns to the initial state, with no packet queued or on the wire. If a
+    /// [`Server`](crate::Server) holds the queue, the caller must drain it before.
     pub fn reset(&mut self, now: Instant) {
         self.epoch = self.epoch.wrapping_add(1);
         self.flights = Flights::new();

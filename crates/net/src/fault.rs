@@ -8,7 +8,8 @@ pub struct SpecFault {
 }
 
 impl SpecFault {
-    /// The first of `checks` (sound, parameter, valid values) that is not sound.
+    /// Returns the fault of the first of `checks` that fails. Each of them has three
+    /// parts: whether the check holds, the name of the parameter, and its valid values.
     pub(crate) fn first(
         checks: impl IntoIterator<Item = (bool, &'static str, &'static str)>,
     ) -> Result<(), SpecFault> {

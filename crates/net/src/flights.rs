@@ -24,7 +24,9 @@ pub(crate) struct Flight {
 #[derive(Debug)]
 pub(crate) struct Flights {
     ring: Vec<Flight>,
-    /// Counters of packets, which wrap around. The low bits of a counter are the index of the slot.
+    /// Numbers of the first entry, of the first entry whose packet still waits, and of the
+    /// next entry to be added. Entries are numbered in the order in which they are added,
+    /// and the numbers wrap around. The low bits of a number are its index in `ring`.
     head: u32,
     waiting: u32,
     tail: u32,

@@ -64,7 +64,8 @@ pub(crate) struct Host {
     pub end: usize,
 }
 
-/// A spare address of a host's interface.
+/// A further address of a host's interface, which replaces
+/// the current one when [`Network::renumber`] is called.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spare {
     pub node: NodeId,
@@ -100,7 +101,7 @@ pub struct Arrival {
 /// How a host reaches an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// The first link.
+    /// The link over which the host sends, in the direction away from the host.
     pub link: LinkDir,
     /// The IPv4 address of the host on this link.
     pub ipv4: Ipv4Addr,

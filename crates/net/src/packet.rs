@@ -93,7 +93,7 @@ pub(crate) struct Stored {
     /// when the packet left the queue. Set only for packets that may arrive out of order.
     pub hops: u8,
     pub epoch: u16,
-    /// Length of the head in bytes, or [`SPILLED`].
+    /// Number of the stored bytes of the payload (`head`), or [`SPILLED`].
     len: u8,
     head: [u8; INLINE],
     pub sent_at: Instant,
@@ -116,7 +116,7 @@ impl Stored {
 /// A DATA chunk without its payload fits, or a SACK with two Gap Ack Blocks.
 const INLINE: usize = 36;
 
-/// Value of `len` for a head that is longer than [`INLINE`] and stored in [`Pool::spills`].
+/// Value of `len` if there are more than [`INLINE`] stored bytes. They are then in [`Pool::spills`].
 const SPILLED: u8 = u8::MAX;
 
 #[cfg(target_pointer_width = "64")]
@@ -126,7 +126,7 @@ const _: () = assert!(size_of::<Stored>() == 64);
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     slots: Vec<Stored>,
-    /// Long heads, by the index of the packet.
+    /// The stored bytes of packets that have more than [`INLINE`] of them, by the index of the packet.
     spills: Vec<Vec<u8>>,
     free: Vec<PacketId>,
 }
@@ -185,7 +185,7 @@ impl Pool {
         id
     }
 
-    /// The buffer for the long head of a packet.
+    /// The buffer for the stored bytes of a packet that has more than [`INLINE`] of them.
     fn spill(&mut self, id: PacketId) -> &mut Vec<u8> {
         let at = id.index();
         if at >= self.spills.len() {
@@ -315,7 +315,7 @@ mod tests {
         let heads: Vec<Vec<u8>> =
             (0..100).map(|length: u8| (0..length).map(|n| n ^ length).collect()).collect();
         let ids: Vec<PacketId> = heads.iter().map(|head| store(&mut pool, &mut head.clone(), 0)).collect();
-        // Slots are reused with heads of other lengths.
+        // Slots are used again for packets with another number of stored bytes.
         for &id in &ids {
             pool.release(id);
         }

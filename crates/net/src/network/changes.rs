@@ -6,7 +6,8 @@ use crate::ids::LinkDir;
 use units::{BitRate, Instant, Span};
 
 impl Network {
-    /// Changes one direction of a link from now on. The digest covers the change.
+    /// Changes one direction of a link from now on. Adds the change
+    /// to the digest, the hash of all deliveries and changes.
     pub fn change(&mut self, now: Instant, direction: LinkDir, change: &ChannelChange) {
         let words = [
             now.as_nanos(),

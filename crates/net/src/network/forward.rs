@@ -59,7 +59,8 @@ impl Network {
         self.enqueue(schedule, direction, packet, parcel);
     }
 
-    /// Handles an offered packet that is dropped, is marked, or goes to a server.
+    /// Handles a packet that has reached a queue and is dropped,
+    /// is marked, or is passed to a [`Server`](crate::Server).
     #[cold]
     fn detour(
         &mut self,

@@ -11,8 +11,8 @@ pub(crate) struct Line {
     pub waiting: Backlog,
     /// The time from which the transmitter can send the next packet. Valid only while packets wait.
     pub next_start: Instant,
-    /// Time of the event that asks the server; `None` if the kernel has no such event. An event at another
-    /// time is stale.
+    /// Time of the scheduled event at which the link asks the server for the next packet; `None` if
+    /// no such event is scheduled. An event at another time has been replaced and has no effect.
     scheduled: Option<Instant>,
     drops: Drops,
 }
@@ -28,7 +28,7 @@ impl Line {
         }
     }
 
-    /// Returns the server of a line without packets.
+    /// Takes the server out of a line that holds no packets.
     pub fn into_server(self) -> Box<dyn Server> {
         self.server
     }
@@ -77,12 +77,14 @@ impl Line {
         self.drops.0.pop_front()
     }
 
-    /// Processes the event that asks the server. Returns true if the event is not stale.
+    /// Processes the event at which the link asks the server for the next
+    /// packet. Returns false if another event has replaced this one.
     pub fn fire(&mut self, now: Instant) -> bool {
         self.scheduled.take_if(|at| *at == now).is_some()
     }
 
-    /// Time at which the network must schedule the event that asks the server; `None` if it need not.
+    /// Time for which the network must schedule the event at which the link
+    /// asks the server for a packet; `None` if no event must be scheduled.
     pub fn schedule(&mut self) -> Option<Instant> {
         let due = (self.waiting.packets > 0).then_some(self.next_start);
         if due == self.scheduled {

@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn drops_are_neither_close_together_nor_far_apart() {
-        // Section 5.4: the distance between drops is 0.85/p to 8.5/p packets.
+        // rfc8033#section-5.4: the distance between drops is 0.85/p to 8.5/p packets.
         let spec = PieSpec::default();
         let mut control = Control { drop_prob: 0.05, old_delay: spec.target, ..Control::default() };
         let mut random = Streams::new(1, 0).stream("queue");

@@ -128,7 +128,8 @@ impl Red {
             return;
         }
         self.idle += now.since(self.empty_since);
-        // A packet that is dropped now leaves the queue empty; this idle time must not count again.
+        // The idle time up to now is counted. If this packet is dropped,
+        // the queue remains empty, and this time must not be counted again.
         self.empty_since = now;
         if self.average >= self.spec.min {
             self.decay();
@@ -143,8 +144,8 @@ impl Red {
         }
     }
 
-    /// p_a of the packet that arrives as the `count`-th since the last drop; `None` if all packets are
-    /// dropped.
+    /// The drop probability p_a of the `count`-th packet since
+    /// the last drop; `None` if every packet is dropped.
     fn drop_probability(&self, size: ByteCount) -> Option<f64> {
         let RedSpec { min, max, gentle, .. } = self.spec;
         let max_p = self.spec.max_p.get();

@@ -12,8 +12,8 @@ struct Waiting {
 }
 
 impl Kind {
-    /// The queue with the same discipline, whose packets wait
-    /// until the transmitter is free; a server stays as it is.
+    /// Makes the packets of this queue wait until the transmitter is free, under the same
+    /// discipline. If a [`Server`](crate::Server) holds the queue, they do so already.
     pub(crate) fn waiting(self) -> Kind {
         let admission: Box<dyn Admission> = match self {
             Kind::DropTail(limit) => Box::new(limit),

@@ -191,7 +191,7 @@ pub(super) struct Step {
 }
 
 impl<V: Varying> fmt::Debug for Series<V> {
-    /// Shows a digest of the values, because a series may be very long.
+    /// Shows a hash of the values instead of the values, because a series may be very long.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut digest = Digest::new();
         for (from, value) in &self.steps {

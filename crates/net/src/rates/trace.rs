@@ -39,7 +39,7 @@ pub enum TraceFault {
 }
 
 impl fmt::Debug for Trace {
-    /// Shows a digest of the times, because a trace may have hundreds of thousands.
+    /// Shows a hash of the times instead of the times, because a trace may have hundreds of thousands.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut digest = Digest::new();
         self.times.iter().for_each(|time| digest.word(time.as_nanos()));
@@ -101,7 +101,7 @@ impl Trace {
         Opportunity { cycle, index: self.times.partition_point(|time| *time <= rest) }
     }
 
-    /// The opportunity `count` places after another opportunity.
+    /// The opportunity that comes `count` opportunities after the given one.
     pub(crate) fn behind(&self, Opportunity { cycle, index }: Opportunity, count: usize) -> Opportunity {
         let sum = index.saturating_add(count);
         Opportunity { cycle: cycle + (sum / self.times.len()) as u64, index: sum % self.times.len() }

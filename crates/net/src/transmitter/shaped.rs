@@ -105,7 +105,8 @@ mod tests {
         let packets = [(0, 700), (0, 700), (0, 700), (0, 900), (0, 60)];
         let mut alone = Transmitter::new(&trace, 0, &Streams::new(1, 0), "a-b");
         assert_eq!(times(&mut shaped(&trace, 10_000), &packets), times(&mut alone, &packets));
-        // The third packet has its tokens at 2.7 ms, too late for the bytes that are left at 2 ms.
+        // The third packet gets its tokens at 2.7 ms. So it cannot use the
+        // bytes of the opportunity at 2 ms that the other packets left.
         let late = times(&mut shaped(&trace, 1400), &packets[..3]);
         assert_eq!(late, [(2000, 2000), (2000, 2000), (2000, 5000)]);
     }

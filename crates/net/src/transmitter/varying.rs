@@ -12,7 +12,8 @@ pub(super) struct Varying {
     /// The rate at `busy_until` and after.
     segments: Segments<BitRate>,
     busy_until: Instant,
-    /// Units of the last transmission that remain after the whole nanoseconds up to `busy_until`.
+    /// Units of work of the last transmission that are not done at `busy_until`, which
+    /// is rounded down to whole nanoseconds. The next transmission does this work first.
     carry: u128,
 }
 
@@ -119,7 +120,8 @@ mod tests {
         let mut link = transmitter(&[(0, 8), (1000, 16)], Some(2000));
         assert_eq!(times(&mut link, &[(0, 300), (0, 60_000)])[0], (0, 300));
         link.reset(us(1500));
-        // The rate is the one at 1.5 ms, not the one at the end of the planned transmission.
+        // After the failure at 1.5 ms packets leave at the rate that is valid at this
+        // time, not at the rate that is valid at the end of the planned transmission.
         assert_eq!(times(&mut link, &[(1500, 1000), (1500, 1000)]), [(1500, 2000), (2000, 3000)]);
     }
 

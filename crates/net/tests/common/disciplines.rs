@@ -82,8 +82,8 @@ impl Server for RoundRobinQueue {
     }
 }
 
-/// Chooses packets at random. Drops a random packet if the queue is full, and a tenth of the chosen packets;
-/// marks a tenth of the others.
+/// Sends the waiting packets in random order. If the queue is full, it drops a random packet.
+/// Of the packets chosen to leave, it drops a tenth at random, and marks a tenth of the others.
 #[derive(Clone, Debug)]
 pub struct Chance(pub usize);
 

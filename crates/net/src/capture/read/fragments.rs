@@ -19,7 +19,8 @@ type Key = (IpAddr, IpAddr, u8, u32);
 #[derive(Debug, Default)]
 pub struct Fragments {
     packets: BTreeMap<Key, Parts>,
-    /// The packets in the order of their first fragments. Some of these packets may no longer exist.
+    /// The incomplete packets in the order in which the first fragment of each
+    /// of them arrived. Some of them may have been completed or dropped since.
     order: VecDeque<(Key, u64)>,
     number: u64,
     cost: usize,
@@ -133,7 +134,8 @@ impl Parts {
         let mut payload = Vec::with_capacity(payload_length);
         for (length, bytes) in self.parts.values() {
             payload.extend_from_slice(bytes);
-            // Bytes after a gap of uncaptured bytes have no place in the payload.
+            // A payload ends at the first byte that was not
+            // captured: later bytes would be at a wrong position.
             if bytes.len() < *length {
                 break;
             }

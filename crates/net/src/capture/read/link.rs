@@ -56,7 +56,7 @@ pub(super) fn sight(frame: &Frame<'_>) -> u64 {
     match frame.link_type {
         // The kind of packet (to this host, to others, sent), and the address of the sender.
         link_type::LINUX_COOKED => number(frame.bytes, 0, 2) << 48 | number(frame.bytes, 6, 6),
-        // The index of the interface of the host.
+        // The index that the host gave to the interface.
         link_type::LINUX_COOKED_2 => number(frame.bytes, 4, 4),
         _ => 0,
     }
