@@ -120,7 +120,8 @@ mod tests {
         let moves: Vec<(u64, u64)> = (0..100).map(|t| (t, t + 50)).collect();
         let (due, events) = due_times(&moves);
         assert_eq!(due, [149]);
-        // 100 moves; then events at 50, at 100 (the due time at that moment) and at 149.
+        // 100 events for the moves; then three events of the alarm: at 50, at 100
+        // (the time at which it was due when the event at 50 ran), and at 149.
         assert_eq!(events, 103);
     }
 

@@ -35,10 +35,10 @@ pub struct Kernel<E> {
     processed: u64,
 }
 
-/// Target number of events between two moves of the horizon.
+/// Target number of events between two moves of the horizon, the boundary between `near` and `far`.
 ///
-/// With fewer events the stride doubles, with more than four times as many it halves. So most timers are in
-/// `far`.
+/// If there were fewer events, the next move sets the horizon twice as far ahead; if
+/// there were more than four times as many, half as far. So most timers stay in `far`.
 const BATCH: u64 = 64;
 
 const LONGEST_STRIDE: Span = Span::from_secs(1);
@@ -83,7 +83,8 @@ impl<E: Copy> Kernel<E> {
         }
     }
 
-    /// Schedules an event beyond the horizon, or an event for which the near queue is full.
+    /// Stores an event beyond the horizon (the boundary between the near
+    /// queue and the heap), or an event for which the near queue is full.
     #[inline(never)] // not inlined, so that [`Self::schedule`] needs no registers for this
     fn defer(&mut self, time: Instant, number: u64, event: E) {
         if time < self.horizon && time < self.draw_horizon_in() {
@@ -270,7 +271,8 @@ mod tests {
             }
         }
 
-        /// Schedules thousands of events, dense and sparse, so that the horizon moves in both directions.
+        /// Schedules thousands of events, close together or far apart, so that the horizon
+        /// (the boundary between near and far events) moves both forward and back.
         #[test]
         fn dense_and_sparse_events_keep_their_order(
             rounds in prop::collection::vec((0u32..50, 1usize..600, 0usize..400), 1..20),

@@ -14,7 +14,7 @@ pub(crate) struct Near<E> {
     order: u64,
     /// The free places, one bit each.
     free: u32,
-    /// Earliest time of an event in this queue.
+    /// No event of this queue is earlier than this time.
     base: Instant,
     /// The entries by place; `None` before the first event.
     entries: Option<Box<[Entry<E>; PLACES]>>,
@@ -48,7 +48,7 @@ impl<E: Copy> Near<E> {
         self.free == 0
     }
 
-    /// The place of the event with the given rank.
+    /// The index in the arrays for the event of the given rank (0: the earliest event).
     #[inline]
     fn place(&self, rank: u32) -> usize {
         (self.order >> (8 * rank)) as usize % PLACES
@@ -72,7 +72,8 @@ impl<E: Copy> Near<E> {
         self.free |= 1 << place;
     }
 
-    /// Sets the base, the earliest time of all later events. The queue must be empty.
+    /// Sets the base: no event that is inserted from now on
+    /// is earlier than the base. The queue must be empty.
     #[inline]
     pub(crate) fn begin(&mut self, base: Instant) {
         debug_assert!(self.is_empty());
