@@ -54,7 +54,7 @@ pub enum DroppedChunk<'a> {
         /// The part of the payload that the report contains.
         payload: &'a [u8],
     },
-    /// Any other type.
+    /// A chunk of any other type.
     Control {
         /// The chunk type.
         chunk_type: u8,
