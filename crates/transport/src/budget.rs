@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use units::ByteCount;
 
-/// Bytes by which the buffers of an endpoint may still grow beyond their first size.
+/// Bytes by which all buffers of an endpoint together may still grow beyond their initial sizes.
 #[derive(Debug)]
 pub struct BufferBudget(AtomicU64);
 

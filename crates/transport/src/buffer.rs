@@ -22,7 +22,7 @@ impl BufferSize {
         BufferSize::Fixed(ByteCount::new(bytes))
     }
 
-    /// The size at first.
+    /// The initial size.
     pub fn first(self) -> ByteCount {
         match self {
             BufferSize::Auto => Self::FIRST,

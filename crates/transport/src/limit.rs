@@ -34,23 +34,25 @@ crate::named! {
 /// Number of limits.
 const LIMITS: usize = Limit::ALL.len();
 
-/// For each limit, the time during which it held a sender back. The times add up to the time since the first
-/// limit began.
+/// For each reason that held a sender back (a [`Limit`]), the time during which
+/// it did. The times add up to the time since the first such period began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitTimes {
-    /// Times in the order of [`Limit::ALL`], without the present period.
+    /// For each element of [`Limit::ALL`], in that order, the time
+    /// during which it held the sender back, without the current period.
     ended: [Span; LIMITS],
     present: Option<(Limit, Instant)>,
 }
 
 impl LimitTimes {
-    /// The present limit; `None` before the first transmission and after the end of the flow.
+    /// The reason that holds the sender back now; `None` before
+    /// the first transmission and after the end of the flow.
     #[inline]
     pub fn present(&self) -> Option<Limit> {
         self.present.map(|(limit, _)| limit)
     }
 
-    /// Sets the limit from `now` on; `None` stops counting.
+    /// Records that `limit` holds the sender back from `now` on; `None` stops counting.
     #[inline]
     pub fn enter(&mut self, now: Instant, limit: Option<Limit>) {
         if self.present() != limit {
@@ -65,21 +67,23 @@ impl LimitTimes {
         self.present = limit.map(|limit| (limit, now));
     }
 
-    /// Counts the present period as `limit` from `since` on, because the cause is known only now.
+    /// Counts the current period under `limit` from `since`
+    /// on, because the reason for the wait is known only now.
     pub fn reassign(&mut self, since: Instant, limit: Limit) {
         if let Some((_, begun)) = self.present {
             self.change(since.max(begun), Some(limit));
         }
     }
 
-    /// A copy in which the present limit is counted up to `now`.
+    /// A copy that also counts the current period, up to `now`.
     #[must_use]
     pub fn until(mut self, now: Instant) -> Self {
         self.change(now, self.present());
         self
     }
 
-    /// The time of one limit; the present limit counts only up to the last [`Self::until`].
+    /// The time during which `limit` held the sender back, without the current
+    /// period. A copy made by [`Self::until`] includes the current period.
     pub fn of(&self, limit: Limit) -> Span {
         self.ended[limit as usize]
     }
@@ -89,7 +93,8 @@ impl LimitTimes {
         self.ended.iter().fold(Span::ZERO, |sum, &time| sum + time)
     }
 
-    /// For each limit, its part of the time between `before` and these times; `None` if no time passed.
+    /// For each [`Limit`], the fraction of the time since `before` in
+    /// which it held the sender back; `None` if no time has passed.
     pub fn shares_since(&self, before: &LimitTimes) -> Option<impl Iterator<Item = (Limit, f64)>> {
         let grown = |limit| self.of(limit).saturating_sub(before.of(limit)).as_nanos();
         let grown: [u64; LIMITS] = std::array::from_fn(|i| grown(Limit::ALL[i]));
@@ -132,7 +137,8 @@ impl Stopwatch {
         self.since
     }
 
-    /// Total time; a period that has not ended counts only up to the last [`Self::until`].
+    /// The total time, without a period that has not ended.
+    /// A copy made by [`Self::until`] includes this period.
     pub fn time(&self) -> Span {
         self.ended
     }
@@ -170,7 +176,7 @@ mod tests {
         let read = times.until(at(1000));
         assert_eq!(read.of(Limit::Cwnd), Span::from_millis(300));
         assert_eq!(read.of(Limit::Timeout), Span::from_millis(700));
-        // The reassigned time is at most the time of the present limit.
+        // The time that is reassigned begins with the current limit at the earliest.
         let mut short = LimitTimes::default();
         short.enter(at(0), Some(Limit::Application));
         short.enter(at(500), Some(Limit::Cwnd));

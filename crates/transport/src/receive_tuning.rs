@@ -18,27 +18,28 @@ use crate::buffer::BufferSize;
 use std::sync::Arc;
 use units::{Instant, Span};
 
-/// Least time over which the bytes are counted: timers of hosts make shorter counts uneven.
+/// Shortest measuring period in which the bytes are counted:
+/// timers of hosts make the counts of shorter periods uneven.
 const LEAST_PERIOD: Span = Span::from_millis(10);
 
-/// Time without data after which the buffer has its first size again, so that idle associations leave the
-/// budget to others.
+/// Time without data after which the buffer has its initial size
+/// again, so that idle associations leave the budget to others.
 const REST: Span = Span::from_secs(60);
 
 /// Determines the size of a receive buffer that grows as the transfer needs.
 #[derive(Debug)]
 pub struct ReceiveTuning {
-    /// The bytes beyond the first size.
+    /// The bytes by which the buffer has grown beyond its initial size.
     share: Share,
     first: u64,
     most: u64,
-    /// Beginning of the present period; `None` before the first data.
+    /// Beginning of the current measuring period; `None` before the first data.
     since: Option<Instant>,
-    /// Bytes that the user read in the period.
+    /// Bytes that the user read in the current period.
     read: u64,
-    /// Most bytes that the buffer held in the period.
+    /// Most bytes that the buffer held at a time in the current period.
     held: u64,
-    /// One bit for each path on which data arrived in the period.
+    /// One bit for each path on which data arrived in the current period.
     sources: u32,
 }
 
@@ -66,8 +67,8 @@ impl ReceiveTuning {
         self.read += bytes;
     }
 
-    /// Returns the new size if the period is over and the buffer grows. `rtt` gives the round-trip time of a
-    /// path.
+    /// Returns the new size if the current period is over and the
+    /// buffer grows. `rtt` gives the round-trip time of a path.
     pub fn grown(&mut self, now: Instant, rtt: impl Fn(u8) -> Option<Span>) -> Option<u64> {
         let since = *self.since.get_or_insert(now);
         let sources = (0..u32::BITS as u8).filter(|p| self.sources & 1 << p != 0);
@@ -82,13 +83,15 @@ impl ReceiveTuning {
         self.share.grow(needed.saturating_sub(self.first)).then(|| self.first + self.share.bytes())
     }
 
-    /// Returns true if the user read a quarter of the first size in this period: the buffer may soon limit
-    /// the sender, but cannot grow without a round-trip time.
+    /// Returns true if the user has read at least a quarter of the buffer's
+    /// initial size in the current period, so that the buffer may soon limit
+    /// the sender. The buffer cannot grow before a round-trip time is known.
     pub fn lacks_rtt(&self) -> bool {
         self.read >= self.first / 4
     }
 
-    /// Returns the first size once if no data has arrived for a minute.
+    /// Returns the initial size of the buffer, to which it shrinks,
+    /// if no data has arrived for a minute and the buffer has grown.
     pub fn rested(&mut self, now: Instant) -> Option<u64> {
         let rests = self.since.is_some_and(|since| now.since(since) >= REST);
         if !rests || self.share.bytes() == 0 {
@@ -136,7 +139,8 @@ mod tests {
         assert_eq!(period(&mut tuning, 1, 10_000, MIB), 8 * 10_000 + MIB);
     }
 
-    /// If a period lasts longer than a round trip, the bytes are scaled to one round-trip time.
+    /// If a period lasts longer than one round trip, the bytes
+    /// read in it are scaled down to one round-trip time.
     #[test]
     fn what_was_read_counts_for_one_round_trip_time() {
         let mut tuning = tuning();

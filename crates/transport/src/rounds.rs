@@ -56,7 +56,8 @@ impl<const N: usize> RoundRates<N> {
 mod tests {
     use super::*;
 
-    /// The rates returned for calls at a time in ms with the total bytes so far. Round trips last 100 ms.
+    /// Calls `update` for each element of `told`, a time in ms and the bytes carried
+    /// in total until then, and returns the results. Round trips last 100 ms.
     fn rates(rounds: &mut RoundRates<2>, told: &[(u64, u64)]) -> Vec<Option<f64>> {
         let at = |ms| Instant::ZERO + Span::from_millis(ms);
         told.iter().map(|&(ms, bytes)| rounds.update(at(ms), bytes, Span::from_millis(100))).collect()

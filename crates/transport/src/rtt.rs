@@ -100,7 +100,8 @@ struct Weight {
 
 const WHOLE: u64 = 1 << 16;
 
-/// Largest span whose parts are exact in floating point, too.
+/// A span shorter than this, times [`WHOLE`], fits the mantissa of an `f64`,
+/// so that integer and floating-point arithmetic give the same result.
 const EXACT: Span = Span::from_nanos(1 << 36);
 
 impl Weight {

@@ -17,7 +17,7 @@ pub struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// A buffer that cannot grow before it joins a budget. It has its first size.
+    /// A buffer that has its initial size and cannot grow before it joins a budget.
     pub fn new(size: BufferSize) -> Self {
         SendBuffer { size, share: None }
     }
