@@ -28,9 +28,9 @@ pub enum Trigger {
         path: u8,
         /// The state.
         state: ModelState,
-        /// The entry into the state that counts: 1 is the first one of the run.
+        /// Number of the entry into the state at which the change happens, from 1.
         entry: u32,
-        /// Time from the entry to the change.
+        /// Time from the entry into the state to the change.
         after: Span,
     },
 }

@@ -57,7 +57,7 @@ impl<'k> Place<'k> {
         &self.parts[self.at]
     }
 
-    /// The place below the current part; none if the current part is the last one.
+    /// The next part of the key; `None` if the current part is the last one.
     fn below(self) -> Option<Self> {
         (self.at + 1 < self.parts.len()).then(|| Place { at: self.at + 1, ..self })
     }

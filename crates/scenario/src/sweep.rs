@@ -23,7 +23,7 @@ pub struct Sweep {
 pub struct Recipe {
     /// The text of the file.
     pub text: String,
-    /// The path of the file. Traces that the text names are found beside it.
+    /// The path of the file. Relative paths of traces in the text start at the folder of the file.
     pub file: String,
     /// The argument of [`Sweep::set_seed`].
     pub seed: Option<u64>,

@@ -200,9 +200,9 @@ pub(super) fn axes(sites: &[Site], text: &str, faults: &mut Faults) -> Vec<Axis>
     axes.into_iter().map(|(axis, _)| axis).collect()
 }
 
-/// Makes the values of an axis distinct, since the results identify a combination by these values. While two
-/// values are equal, appends to all values those of the next value of the file that changes with the axis.
-/// Notes a fault if some remain equal.
+/// Makes the values of an axis distinct, since the results identify a combination by these
+/// values. As long as two values are equal, appends to each value that of the next key of
+/// the file that changes together with the axis. Notes a fault if some values remain equal.
 fn tell_apart(axis: &mut Axis, together: &[&Site], text: &str, faults: &mut Faults) {
     for site in &together[1..] {
         if equal_pair(&axis.values).is_none() {

@@ -13,6 +13,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Name of the window without load, with which latencies are compared.
+    /// Name of the interval in which no flow sends. Latencies
+    /// while flows send are compared with those in this interval.
     pub const IDLE: &str = "idle";
 }

@@ -42,7 +42,7 @@ table! {
         state: ModelState;
         /// Number of the entry into the state, from 1.
         entry: At<u32> = At { value: 1, span: 0..0 };
-        /// Time from the entry to the change.
+        /// Time from the entry into the state to the change.
         after: Span = Span::ZERO;
     }
 }

@@ -138,7 +138,8 @@ impl<V: Decode + Quantity> Decode for Step<V> {
     }
 }
 
-/// Reads a table that is described as `with` in messages about the key of the quantity `V`.
+/// Reads a table. In error messages it is called "`KEY`
+/// with `with`", where KEY is the key of the quantity `V`.
 fn part<V: Varying, R: Record>(item: &Item, with: &str, faults: &mut Faults) -> Option<R> {
     let place = format!("`{}` with {with}", V::KEY);
     R::read(&Fields::open(item, &place, &R::keys(), faults)?, faults)

@@ -46,7 +46,7 @@ fn fault<T>(faults: &mut Faults, span: &Range<usize>, message: &str) -> Option<T
     None
 }
 
-/// The byte range at which faults of a table are reported that belong to no key.
+/// The byte range at which those faults of a table are reported that belong to none of its keys.
 fn start(table: &ChangeTable) -> Range<usize> {
     let (at, when) = (table.at.as_ref().map(|at| &at.span), table.when.as_ref().map(|when| &when.span));
     at.or(when).cloned().unwrap_or(0..0)

@@ -267,7 +267,8 @@ fn means_its_protocol(table: &FlowTable, faults: &mut Faults) -> bool {
     }
 }
 
-/// The traffic of a direction, or inner `None` if it is turned off. `abandons`: both sides have PR-SCTP.
+/// The traffic in one direction. The inner `None`: the file turns this traffic
+/// off; the outer `None`: a fault was noted. `abandons`: both sides have PR-SCTP.
 fn traffic(
     protocol: Protocol,
     abandons: bool,
@@ -364,7 +365,7 @@ const MOST_IN_A_DATAGRAM: u64 = 65_507;
 /// Payload that a datagram of a flow with `echo` needs: the time at which it was sent.
 const TIME_IN_A_DATAGRAM: ByteCount = ByteCount::new(8);
 
-/// Active times and pauses, or inner `None` if there are none.
+/// Active times and pauses. The inner `None`: the file has none; the outer `None`: a fault was noted.
 fn on_off(pace: Pace, table: &TrafficTable, faults: &mut Faults) -> Option<Option<OnOff>> {
     let (on, off) = match (&table.on, &table.off) {
         (None, None) => return Some(None),

@@ -77,14 +77,14 @@ fn probes(
     Some(probes.collect())
 }
 
-/// The sources of load besides the flows, and the times that bound the measurement.
+/// The transfers, which load the paths as the flows do, and the times that bound the measurement.
 pub(super) struct Load<'a> {
     pub end: PlannedEnd,
     pub transfers: &'a [Transfers],
     pub windows: &'a [Window],
 }
 
-/// The end of the time without load, and the time in which probes are measured.
+/// The end of the time before any traffic of flows and transfers, and the time in which probes are measured.
 #[derive(Clone, Copy)]
 struct Times {
     idle_to: Instant,

@@ -14,10 +14,10 @@ pub(super) const ROWS: u64 = 20_000_000;
 /// Largest mean number of short transfers of a run.
 const TRANSFERS: f64 = 5e6;
 
-/// Largest number of messages that wait at one flow.
+/// Largest number of messages that one sender may keep waiting (the option `queue_size`).
 pub(super) const QUEUE_SIZE: u32 = 1_000_000;
 
-/// Largest number of messages that wait at all flows together.
+/// Largest number of messages that wait in the send buffers of all flows together.
 const WAITING: u64 = 20_000_000;
 
 /// Largest message.
@@ -26,7 +26,7 @@ const MESSAGE: ByteCount = ByteCount::new(1_000_000_000);
 /// Largest mean number of messages of a frame.
 const MESSAGES_OF_A_FRAME: f64 = 1e6;
 
-/// Largest number of entries in all routing tables. Each node has one for each interface of a host.
+/// Largest number of entries in all routing tables. Each node has one entry for each interface of a host.
 const ROUTES: usize = 120_000_000;
 
 /// The mean of a distribution; `number` converts its parameters.
@@ -159,7 +159,7 @@ pub(super) fn scenario(
     faults.len() == before
 }
 
-/// Largest number of messages that wait at a flow.
+/// Largest number of messages that wait in the send buffers of a flow.
 fn most_waiting(flow: &Flow) -> u64 {
     let both = |client: ByteCount, server: ByteCount, of: fn(&Traffic, ByteCount) -> u64| {
         flow.forward.as_ref().map_or(0, |traffic| of(traffic, client))
@@ -169,7 +169,8 @@ fn most_waiting(flow: &Flow) -> u64 {
         Protocol::Sctp => {
             both(flow.client_options.send_buffer.most(), flow.server_options.send_buffer.most(), queued)
         }
-        // TCP stores no messages, but each message that fills its buffer costs time.
+        // TCP stores no messages, but the time of a run grows with
+        // the number of messages whose bytes fit the send buffer.
         Protocol::Tcp => {
             let messages =
                 both(flow.client_tcp.send_buffer.most(), flow.server_tcp.send_buffer.most(), buffered);
