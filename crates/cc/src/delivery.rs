@@ -3,7 +3,8 @@
 use transport::RoundRates;
 use units::{ByteCount, Instant, Span};
 
-/// Number of round trips whose rates are kept.
+/// Number of delivery rates that are kept, one for each of
+/// the latest round trips in which the path was fully used.
 const ROUNDS: usize = 10;
 
 /// The rate of a round trip is kept if its window was full, or if the rate is at least this fraction of the

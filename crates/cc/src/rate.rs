@@ -98,7 +98,8 @@ impl RateEstimator {
         self.lost
     }
 
-    /// Takes back the losses since `before` bytes had been declared lost: they were spurious.
+    /// Takes back all losses that were declared when `before` bytes had
+    /// been declared lost already, because these losses were spurious.
     pub fn undo_lost(&mut self, before: ByteCount) {
         self.lost = before;
         self.lost_taken = before;

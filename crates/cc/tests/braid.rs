@@ -7,9 +7,9 @@ use anabranch_cc::{Algorithm, GrowthRule, Knobs, LossKind};
 use common::{Bench, M, bytes, setup};
 use units::Span;
 
-/// Two paths with windows in segments, after a hundred loss intervals of `intervals` segments at `rtts` ms.
-/// All losses are at a window of four segments. With a share of 1/2 the
-/// first interval then counts as at least 3/8 (4/(1/2))² = 24 segments.
+/// Two paths with windows of `windows` segments. Each has had a hundred losses that were `intervals`
+/// segments apart, at an RTT of `rtts` ms. All losses were at a window of four segments. With a
+/// share of 1/2 the first interval then counts as at least 3/8 (4/(1/2))² = 24 segments.
 fn braid(exponent: f64, intervals: [u64; 2], rtts: [u64; 2], windows: [u64; 2]) -> Bench {
     let mut knobs = Knobs::default();
     knobs.braid.exponent = exponent;

@@ -128,7 +128,8 @@ fn fast(knobs: FastKnobs) -> Bench {
     bench.put(0, 100 * M, 4 * M)
 }
 
-/// The window after one update, long after the last one, at an average RTT of 110 ms.
+/// Returns the window after one update of FAST at an average
+/// RTT of 110 ms. The update comes long after the previous one.
 fn fast_update(mut bench: Bench) -> f64 {
     bench.now = Instant::ZERO + Span::from_secs(1);
     // The average follows with a weight of 3/100 and reaches 110 ms after some hundred samples.

@@ -252,8 +252,8 @@ impl MpPlus {
         self.knobs.target.as_secs_f64() * (1.0 + self.knobs.tilt * lag)
     }
 
-    /// The gain G of a path with this `lag`, whose queue is q = `off` · T_P. It is the path's own gain far
-    /// below the target, otherwise the least gain of the coupled paths, or more if the path is slow.
+    /// The gain G of a path with this `lag`, whose queue is q = `off` · T_P. The gain is the path's own
+    /// far below the target, otherwise the least gain of the coupled paths, or more if the path is slow.
     fn gain(&self, at: &Snapshot<'_>, off: f64, lag: f64) -> f64 {
         let target = self.knobs.target.as_secs_f64();
         let of = |memory: &Memory| gain(target, memory.rest());

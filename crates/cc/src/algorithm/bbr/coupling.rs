@@ -16,7 +16,8 @@ impl Coupling {
     }
 }
 
-/// The window gain k_P of a path with the part `part`, where one flow has the gain `k`.
+/// The window gain k_P of a path that takes the fraction
+/// `part` of one flow's capacity. One flow has the gain `k`.
 pub(super) fn gain(k: f64, part: f64) -> f64 {
     1.0 / (1.0 - part * (1.0 - 1.0 / k))
 }

@@ -81,7 +81,8 @@ const AGGREGATION_ROUNDS: usize = 10;
 pub(super) struct Aggregation {
     began: Instant,
     delivered: f64,
-    /// For each of the last round trips: its number, and the largest excess in it in bytes.
+    /// For each of the last round trips: its number, and by how many
+    /// bytes at most the acknowledged bytes exceeded the expected ones.
     most: [(u64, f64); AGGREGATION_ROUNDS],
 }
 
