@@ -40,8 +40,8 @@ fn most_told(pair: &mut TcpPair, time: Span) -> u64 {
     most
 }
 
-/// At 200 Mbit/s the wire carries 2.5 MB in a round trip. Its queue is unlimited, so that the receive buffer
-/// limits the sender. The buffer is twice the bytes read in the least round-trip time.
+/// At 200 Mbit/s the wire carries 2.5 MB in a round trip. The queue of the wire is unlimited, so that the
+/// receive buffer limits the sender. The buffer is twice the bytes read in the least round-trip time.
 #[test]
 fn buffers_grow_until_the_network_limits_the_transfer() {
     // Without timestamps the receiver knows the round-trip time from the handshake.

@@ -253,7 +253,8 @@ fn timeout_in_recovery_does_not_raise_ssthresh() {
         pair.on_wire(move |sent| {
             let number = u64::from(sent.offset - 1) / MSS;
             let data = sent.from == Side::Client && sent.len > 0;
-            // NewReno has more holes than it can repair (one per round trip); SACK loses a retransmission.
+            // NewReno loses more segments than it can repair (one per round
+            // trip) before the timer expires; SACK loses a retransmission.
             let hit = data
                 && match variant {
                     Variant::Sack => number == 20,

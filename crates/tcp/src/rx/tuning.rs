@@ -21,9 +21,9 @@ impl Tuning {
         Some(Box::new(Tuning { size, rtt: LeastRtt::default() }))
     }
 
-    /// Counts data that arrived. `rtt`: age of the timestamp that the segment
-    /// of the data echoes. `span`: distance from the next byte to be read to
-    /// the last one that arrived. It includes gaps, as the window does.
+    /// Counts data that arrived. `rtt`: age of the timestamp that the segment of
+    /// the data echoes. `span`: distance from the next byte to be read to the
+    /// last one that arrived. The distance includes gaps, as the window does.
     pub(super) fn arrived(&mut self, now: Instant, rtt: Option<Span>, span: u64) {
         if let Some(rtt) = rtt {
             self.rtt.sample(now, rtt);

@@ -1,4 +1,4 @@
-//! Processing of an acknowledgement, in one order for all variants.
+//! Processing of an acknowledgement: the same steps in the same order for Tahoe, Reno, NewReno and SACK.
 
 use super::Sender;
 use super::recovery::AckDelta;

@@ -456,7 +456,7 @@ impl Flight {
 /// Number of duplicate acknowledgements that indicate a loss (`rfc5681#section-3.2`).
 pub(crate) const DUP_THRESHOLD: u64 = 3;
 
-/// Removes an index from a sorted queue, mostly its front.
+/// Removes an index from a sorted queue; mostly it is the first one.
 #[inline]
 fn forget(queue: &mut VecDeque<u64>, i: u64) {
     if queue.front() == Some(&i) {

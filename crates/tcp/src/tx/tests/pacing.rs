@@ -178,7 +178,8 @@ impl Rig {
         self.sender.on_ack(self.now, &ack);
     }
 
-    /// Checks that no interval contains more than one burst plus the bytes of the interval at this rate.
+    /// Checks that no interval of time contains more bytes than one
+    /// burst plus the bytes that `rate` carries in this interval.
     fn check_pacing(&self, rate: BitRate) {
         let burst = 2 * (SMSS + 40) + rate.bytes_in(Span::from_millis(1)).get();
         for (i, &(begin, _)) in self.trace.iter().enumerate() {

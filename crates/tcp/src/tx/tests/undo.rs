@@ -78,7 +78,7 @@ fn recovery_is_undone_if_the_original_segment_is_acknowledged() {
     ack(&mut sender, 1045, 4, None, Some(1000));
     assert_eq!((sender.window, sender.stats.undone_reductions), (BEFORE, 1));
     assert!(sender.recovery.is_none() && sender.flight.next_lost().is_none());
-    // 6 of the first 10 segments are in flight, and those that the recovery sent.
+    // In flight are 6 of the first 10 segments, and the segments that the recovery sent.
     let flight = sender.flight.in_flight();
     assert_eq!(send(&mut sender, 1045) as u64, (10_000 - flight) / SMSS);
 }
