@@ -269,7 +269,8 @@ impl NetworkBuilder {
         Routes::compute(&forwards, &edges, &targets)
     }
 
-    /// Builds a NAT, and moves to it the routes of its node that lead over the outside link.
+    /// Builds a NAT. The routes of the node that lead over the
+    /// outside link are removed from `routes` and given to the NAT.
     fn nat(&self, node: NodeId, spec: &NatSpec, hosts: &[Option<Host>], routes: &mut Routes) -> Nat {
         let link = &self.links[spec.outside.index()];
         let outward = if link.a == node { spec.outside.forward() } else { spec.outside.backward() };

@@ -140,7 +140,7 @@ impl Channel {
         ByteCount::new(u64::from(self.framing) + u64::from(size))
     }
 
-    /// Bytes of framing and of an IP header: a bit error there loses the packet.
+    /// Number of bytes of the framing and of an IP header. A packet with a bit error in these bytes is lost.
     pub fn framing_and(&self, ip_header: u32) -> u64 {
         u64::from(self.framing) + u64::from(ip_header)
     }

@@ -67,8 +67,8 @@ fn a_policer_drops_what_exceeds_burst_and_rate_before_every_kind_of_queue() {
 #[test]
 fn a_shaper_delays_what_exceeds_burst_and_rate_behind_every_kind_of_queue() {
     let expected = |number: u64| {
-        // Two packets of the burst leave at the rate of the line. The third packet waits until the bucket has
-        // gained its tokens, and so do the later packets.
+        // Two packets of the burst leave at the rate of the transmitter. Each
+        // later packet waits until the bucket has gained the tokens for it.
         let leaves = if number < 2 { 120 * (number + 1) } else { 1200 * (number - 1) + 120 };
         nanos(1000 * (1000 + leaves))
     };

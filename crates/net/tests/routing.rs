@@ -172,7 +172,7 @@ fn a_host_does_not_forward() {
     let world = World::new(builder);
     assert_eq!(world.network.next_hop(ends[0], world.ipv4(ends[1], 0)), Some(first.forward()));
     assert_eq!(world.network.next_hop(ends[0], world.ipv4(ends[2], 0)), None);
-    // The far interface of the middle host is reached only over its own link.
+    // The interface of the middle host on the other link is reached only over that link.
     assert_eq!(world.network.next_hop(ends[0], world.ipv4(ends[1], 1)), None);
 }
 
@@ -289,7 +289,8 @@ fn a_host_sends_over_the_link_of_the_source_address_if_that_leads_to_the_destina
         assert_eq!(world.network.counters(uplink.forward()).offered, 1);
         assert_eq!(world.run_all().len(), 1);
     }
-    // The link of the third address also leads to the server, but the server has another address on it.
+    // The link of the third address also leads to the server,
+    // but the server has another address on that link.
     let src = world.ipv4(client, 2);
     assert_eq!(world.network.way(client, src, dst)[0], dead_end.forward());
     let elsewhere = world.ipv4(server, 0);

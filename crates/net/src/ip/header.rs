@@ -16,7 +16,8 @@ pub(crate) struct Label {
     pub ecn: Ecn,
 }
 
-/// Writes the header of an IP packet without options around `payload` bytes, after `hops` links.
+/// Writes the header, without options, of an IP packet that has
+/// `payload` bytes of payload and has crossed `hops` links.
 ///
 /// Both addresses are of one family. IPv4 packets have the "don't fragment" bit and identification 0
 /// ([RFC 6864](https://www.rfc-editor.org/rfc/rfc6864#section-4.1)).

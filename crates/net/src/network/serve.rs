@@ -51,8 +51,8 @@ impl Network {
         }
     }
 
-    /// Starts the transmissions that can start now. There are several if they take no time, or if the rate is
-    /// that of a trace and they share one of its delivery opportunities.
+    /// Starts the transmissions that can start now. There are several if they take no time, or if
+    /// the rate is that of a trace and several packets share one of its delivery opportunities.
     fn transmit(&mut self, schedule: &mut impl Schedule, direction: u32) {
         let now = schedule.now();
         loop {

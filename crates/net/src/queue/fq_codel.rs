@@ -63,7 +63,7 @@ struct Flow {
 #[derive(Debug)]
 struct FqCodel {
     spec: FqCodelSpec,
-    /// Mixed into the hash of flows, so that it depends on the seed which flows share a queue.
+    /// Mixed into the hash of flows. So the seed decides which flows share a queue.
     perturbation: u64,
     flows: Vec<Flow>,
     new: VecDeque<u32>,

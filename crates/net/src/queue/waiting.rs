@@ -2,8 +2,8 @@ use super::{Admission, Backlog, Drops, Kind, Line, Queued, Server, Verdict};
 use std::collections::VecDeque;
 use units::Instant;
 
-/// A first-in-first-out queue that keeps its packets until the transmitter is free. A link that can change
-/// needs it, because the departure of a packet is not known when the packet arrives.
+/// A first-in-first-out queue that keeps its packets until the transmitter is free. A link that can
+/// change needs such a queue, because the departure of a packet is not known when the packet arrives.
 #[derive(Debug)]
 struct Waiting {
     admission: Box<dyn Admission>,

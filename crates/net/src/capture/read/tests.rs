@@ -189,7 +189,8 @@ fn fragments_in_any_order_become_one_packet() {
         assert_eq!((ip.payload, ip.payload_length, ip.fragment), (&payload[..], 64, None));
         assert!(found.iter().all(Option::is_none) && fragments.left_over() == 0);
     }
-    // One fragment is missing, then one is cut: bytes after the cut have no known place.
+    // The first packet lacks a fragment. Of the second packet the first fragment was captured
+    // only in part: bytes after the cut would be at a wrong position, and are left out.
     let mut fragments = Fragments::default();
     assert!(fragments.take(&fragment(7, [0, 16], &payload)).is_none());
     assert_eq!(fragments.left_over(), 1);
