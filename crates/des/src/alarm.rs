@@ -25,7 +25,8 @@ use units::Instant;
 #[derive(Clone, Copy, Debug)]
 pub struct Alarm {
     due: Instant,
-    /// Time of the earliest event in the kernel; [`Instant::FAR`] if there is none.
+    /// Time of the earliest event of this alarm in the kernel;
+    /// [`Instant::FAR`] if the kernel has no event of this alarm.
     pending: Instant,
 }
 

@@ -26,7 +26,8 @@ pub struct Kernel<E> {
     /// Events from the horizon on.
     far: Heap<E>,
     horizon: Instant,
-    /// How far the horizon (the boundary between `near` and `far`) is set beyond the first far event.
+    /// How far a move sets the horizon (the boundary between
+    /// `near` and `far`) beyond the first event of `far`.
     stride: Span,
     /// Number of events processed when the horizon last moved.
     processed_then: u64,
@@ -139,7 +140,8 @@ impl<E: Copy> Kernel<E> {
         self.len() == 0
     }
 
-    /// Moves the horizon behind the first far event when no near event is left.
+    /// Moves the horizon (the boundary between `near` and `far`) behind
+    /// the first event of `far` when no event is left in `near`.
     fn move_horizon(&mut self) {
         let Some(&first) = self.far.first() else { return };
         self.near.begin(first.time);
@@ -162,10 +164,11 @@ impl<E: Copy> Kernel<E> {
         }
     }
 
-    /// Moves the horizon back if too many events are near: the later half becomes far. Returns the horizon.
+    /// If too many events are in `near`, moves the later half of them to
+    /// `far`, and the horizon back to the first of these. Returns the horizon.
     ///
-    /// An event that is then scheduled at the horizon becomes far,
-    /// behind earlier events of this instant: the order stays.
+    /// An event that is then scheduled at the time of the horizon goes
+    /// to `far`, behind earlier events of this instant: the order stays.
     #[cold]
     fn draw_horizon_in(&mut self) -> Instant {
         for entry in self.near.spill() {

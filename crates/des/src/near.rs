@@ -10,7 +10,8 @@ use units::Instant;
 pub(crate) struct Near<E> {
     /// Time of the event at each place, in nanoseconds after `base`; [`FREE`] at places without an event.
     times: [u32; PLACES],
-    /// Places in the order of their events, one byte each. Bytes after the last event are meaningless.
+    /// The places of the events, in the order of the events, one byte
+    /// for each place. Bytes after the last event are meaningless.
     order: u64,
     /// The free places, one bit each.
     free: u32,
@@ -88,7 +89,8 @@ impl<E: Copy> Near<E> {
     pub(crate) fn insert(&mut self, at: Instant, number: u64, event: E) {
         debug_assert!(at >= self.base && !self.is_full());
         let time = at.since(self.base).as_nanos() as u32;
-        // The loop is not vectorised: a vector load would wait for the time that was written last.
+        // The loop is not vectorised: a vector load would have
+        // to wait until the store of the last time is complete.
         let rank: u32 = self.times.iter().map(|&other| u32::from(other <= time)).sum();
         let place = self.free.trailing_zeros();
         let shift = 8 * rank % u64::BITS;
