@@ -1,7 +1,7 @@
 //! The size of a receive buffer that grows as the transfer needs (size `auto`).
 //!
 //! ```text
-//! size = min(2 (C + H), 8 C + first size)     C: bytes that the user read in a round-trip time
+//! size = min(2 (C + H), 8 C + initial size)   C: bytes that the user read in a round-trip time
 //!                                             H: most bytes that the buffer held in that time
 //! ```
 //!

@@ -57,13 +57,13 @@ impl SmoothedRtt {
 /// queue.
 #[derive(Clone, Copy, Debug)]
 pub struct LeastRtt {
-    /// Beginning of the present period.
+    /// Beginning of the current measuring period.
     began: Instant,
-    /// The least time of the present and of the previous period; [`Span::MAX`] if there is none.
+    /// The least round-trip time of the current and of the previous period; [`Span::MAX`] if there is none.
     least: [Span; 2],
 }
 
-/// Length of a period. The present period and the previous one count.
+/// Length of a measuring period. The least round-trip time of the current and of the previous period counts.
 const PERIOD: Span = Span::from_secs(15);
 
 impl Default for LeastRtt {

@@ -33,8 +33,8 @@ impl SendBuffer {
         (sent * 2).max(size.first()).min(size.most()).min(size.first() + ByteCount::new(share))
     }
 
-    /// Takes a share of the budget while the buffer holds `sent` bytes that were sent; gives the share back
-    /// if there are none.
+    /// Takes from the budget the share that the buffer needs while it holds
+    /// `sent` bytes that were sent. If there are none, gives the share back.
     pub fn tune(&mut self, sent: ByteCount) {
         let Some(share) = &mut self.share else { return };
         if sent.is_zero() {

@@ -40,7 +40,7 @@ pub struct NotUtf8 {
 }
 
 impl fmt::Display for NotUtf8 {
-    /// Begins with the position, so that a file name and a colon can precede it.
+    /// Writes the position first, so that the caller can write a file name and a colon before it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: not UTF-8 ", self.line, self.column)?;
         match self.seems {

@@ -89,7 +89,7 @@ impl OptionValue<'_> {
 
 /// A type of option values.
 pub trait OptionType {
-    /// The value by its kind.
+    /// Returns the value as one of the kinds of [`OptionValue`].
     fn value(&mut self) -> OptionValue<'_>;
 
     /// Checks the options of a group.
