@@ -8,9 +8,9 @@ use units::{Instant, Span};
 pub struct RunChange {
     /// Time of the change.
     pub trigger: Trigger,
-    /// Time after which the value from before all changes holds again; `None`: never.
+    /// Time after which the value that held before any change holds again; `None`: never.
     pub lasts: Option<Span>,
-    /// The new values, and those before any change.
+    /// The new values, and the values before any change.
     pub effect: Effect,
 }
 

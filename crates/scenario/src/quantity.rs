@@ -8,7 +8,7 @@ use units::{BitRate, ByteCount, Span};
 pub(super) trait Quantity: Sized {
     /// Name of the kind of quantity, with an article.
     const KIND: &'static str;
-    /// Name of its definition in the schema.
+    /// Name of the quantity's definition in the JSON Schema.
     const NAME: &'static str;
     /// Example of the notation.
     const EXAMPLE: &'static str;

@@ -92,8 +92,8 @@ pub fn object(properties: Map<String, Json>) -> Json {
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
-/// The value as a file writes it, and the schema of such values. Adds an element to a list, because the
-/// schema of a list contains that of an element.
+/// The value as a file writes it, and the schema of such values. If the value is a list,
+/// adds an element to it, because the schema of a list contains that of an element.
 fn described(value: OptionValue<'_>, definitions: &mut Definitions) -> (Json, Json) {
     match value {
         OptionValue::Switch(on) => (on.show(), bool::schema(definitions)),

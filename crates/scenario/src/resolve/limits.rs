@@ -29,7 +29,7 @@ const MESSAGES_OF_A_FRAME: f64 = 1e6;
 /// Largest number of entries in all routing tables. Each node has one entry for each interface of a host.
 const ROUTES: usize = 120_000_000;
 
-/// The mean of a distribution; `number` converts its parameters.
+/// The mean of a distribution; `number` converts the parameters of the distribution to numbers.
 pub(super) fn mean<T: Copy>(law: Distribution<T>, number: fn(T) -> f64) -> f64 {
     match law {
         Distribution::Constant(value) => number(value),

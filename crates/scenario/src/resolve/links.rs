@@ -204,7 +204,7 @@ fn outages(down: &[At<[Instant; 2]>], faults: &mut Faults) -> Option<Vec<Outage>
     Some(down.iter().map(|outage| Outage { from: outage.value[0], to: outage.value[1] }).collect())
 }
 
-/// The link of that name, and whether the name has its two nodes in reverse order.
+/// The link of that name, and whether the name gives the two nodes in reverse order.
 pub(super) fn named(
     name: &At<String>,
     nodes: &[Node],

@@ -111,7 +111,8 @@ fn targets(table: &ProbeTable, names: &Names<'_>, faults: &mut Faults) -> Option
     Some(found)
 }
 
-/// One direction of a link. For a pattern: the direction from the first node of all links whose names fit it.
+/// The direction of the link that `name` names. If `name` is a pattern: for
+/// each link whose name fits the pattern, the direction from its first node.
 fn link_targets(name: &At<String>, names: &Names<'_>, faults: &mut Faults) -> Option<Vec<ProbeTarget>> {
     let fitting = (0..names.links.len()).filter(|&link| matches(&name.value, &names.links[link].name));
     let fitting: Vec<_> = fitting.map(|link| ProbeTarget::Link { link, back: false }).collect();
