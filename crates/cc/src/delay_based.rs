@@ -1,4 +1,5 @@
-//! Mechanism of all delay-based algorithms: windows with fractions of a byte, losses and idle time.
+//! What all delay-based algorithms share: windows with fractions
+//! of a byte, and the reactions to losses and to idle time.
 //!
 //! A [`DelayPolicy`] computes the window from the delays.
 

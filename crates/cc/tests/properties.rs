@@ -22,7 +22,7 @@ enum Event {
     Loss(LossKind),
     Recovery(bool),
     Idle,
-    /// A SACK of `acked` bytes with a rate sample, the bytes lost, and the bytes delivered before.
+    /// A SACK of `acked` bytes. Its rate sample reports `lost` bytes lost and `prior` bytes delivered before.
     Sample {
         acked: u64,
         lost: u64,

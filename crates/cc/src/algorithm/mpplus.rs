@@ -158,8 +158,8 @@ impl Memory {
         rest.max(Span::from_nanos(1)).as_secs_f64()
     }
 
-    /// Adds the delay of an acknowledgement; `drained`: the queue is empty, so that the delay may be the
-    /// base.
+    /// Adds the delay of an acknowledgement; `drained`: the
+    /// queue is empty, so that the delay may be the base delay.
     fn sample(&mut self, ack: &PathAck, drained: bool) {
         if let Some(rtt) = ack.rtt {
             self.rtts.push(rtt);

@@ -109,7 +109,7 @@ pub(super) enum Left {
 pub(super) enum Acks {
     #[default]
     Other,
-    /// Packets sent before the probe: the first round trip of the probe.
+    /// Packets sent before the probe. They are acknowledged during the first round trip of the probe.
     Starting,
     /// Packets that the probe sent.
     Probe,
@@ -274,7 +274,8 @@ impl Flow {
         self.extra.get(self.rounds.count, if self.full.reached { 10 } else { 1 })
     }
 
-    /// Records that losses ended the state `left`, for an undo.
+    /// Records that losses ended the state `left`. An undo
+    /// then repeats Startup, or the probe that UP belongs to.
     pub(super) fn leave_by_loss(&mut self, left: Left) {
         self.undo.1 = Some(left);
     }

@@ -43,7 +43,7 @@ pub(super) struct FullPipe {
     pub(super) rounds: u32,
     /// The rate has stopped growing since the last reset.
     pub(super) now: bool,
-    /// The rate stopped growing at any time, or losses ended Startup.
+    /// The rate has stopped growing at some time, perhaps before the last reset, or losses ended Startup.
     pub(super) reached: bool,
 }
 
