@@ -6,7 +6,7 @@ use transport::BufferSize;
 use units::{BitRate, ByteCount, Span};
 
 const MIB: u64 = 1 << 20;
-/// Time in each direction; a round trip takes twice as long.
+/// Delay of the wire in each direction; the round-trip time is twice as long.
 const DELAY: Span = Span::from_millis(50);
 
 fn auto() -> Config {

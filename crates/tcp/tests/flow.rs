@@ -188,7 +188,7 @@ fn writable_event_follows_a_full_send_buffer() {
     let mut buf = transport::PacketBuf::default();
     while client.poll_transmit(now, &mut buf).is_some() {}
     assert_eq!(client.poll_event(), None);
-    // The pair queues more data at each [`Event::Writable`].
+    // The test helper queues more data at each [`Event::Writable`].
     let mut pair = TcpPair::connected(&Config { send_buffer: ByteCount::new(5000).into(), ..config() });
     pair.send(Side::Client, Payload::Filler(200_000));
     pair.run_for(Span::from_secs(30));

@@ -172,8 +172,8 @@ fn syn(from: &TcpSent, seq: u32) -> PacketBuf {
     buf
 }
 
-/// An old SYN arrives after the new SYN. The client resets the connection of the old SYN and connects
-/// (`rfc9293#section-3.5`, figure 8).
+/// The client's new SYN is lost, and an old SYN arrives at the server instead. The client
+/// resets the connection of the old SYN and connects (`rfc9293#section-3.5`, figure 8).
 #[test]
 fn old_duplicate_syn_is_reset() {
     let mut pair = pair();
@@ -185,7 +185,7 @@ fn old_duplicate_syn_is_reset() {
     let resets = pair.sent.iter().filter(|sent| sent.has(Flags::RST)).count();
     assert_eq!(resets, 1);
     assert_eq!(pair.state(Side::Client), Some(State::Established));
-    // The server reported no event for the old SYN.
+    // The server has only the connection of the new SYN, and reported no event for the old SYN.
     assert_eq!(pair.state(Side::Server), Some(State::Established));
     assert_eq!(pair.events(Side::Server), [Event::Connected]);
     assert_eq!(pair.endpoint(Side::Server).connections().count(), 1);

@@ -13,7 +13,7 @@ impl Sender {
             abc_limit: self.config.abc,
             grow_full_only: self.config.grow_full_only,
         };
-        // No threshold is set: slow start lasts until the first loss.
+        // No initial ssthresh is set (`ByteCount::MAX`): slow start lasts until the first loss.
         let setup = Setup { paced: self.config.pacing, ..Setup::tcp(rules, ByteCount::MAX) };
         let control = self.config.control.build(&setup, &self.config.knobs);
         let control = cc::paced(control, &setup);

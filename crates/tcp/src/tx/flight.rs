@@ -106,7 +106,7 @@ impl Flight {
         }
     }
 
-    /// Keeps a record of each transmission from now on. Must be called before the first transmission.
+    /// Keeps a [`SendRecord`] of each transmission from now on. Must be called before the first transmission.
     pub(crate) fn keep_records(&mut self) {
         self.records = Some(VecDeque::new());
     }
