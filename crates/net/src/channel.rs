@@ -88,7 +88,7 @@ pub(crate) struct Passage {
     pub arrival: Instant,
 }
 
-/// What happens to a packet that reaches the queue and does not pass unchanged.
+/// What the network must do with a packet that reaches the queue, other than to pass the packet unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Detour {
     /// The packet is dropped.

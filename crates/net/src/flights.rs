@@ -113,7 +113,7 @@ impl Flights {
         Some(flight)
     }
 
-    /// Removes from the front the entries without a packet that have left the queue.
+    /// Removes entries without a packet from the front, as far as they have left the queue.
     pub fn pop_shadows(&mut self) {
         while self.head != self.waiting && self.slot(self.head).packet.is_none() {
             self.head = self.head.wrapping_add(1);

@@ -37,7 +37,7 @@ pub struct Network {
     interfaces: Vec<InterfaceAddress>,
     /// The interfaces without spare addresses, each with its present address.
     current: Vec<InterfaceAddress>,
-    /// Addresses that interfaces may get, in this order.
+    /// Addresses that interfaces may get later. An interface gets its own spare addresses in this order.
     spares: Vec<Spare>,
     nodes: Vec<NodeInfo>,
     captures: Vec<Capture>,

@@ -1,4 +1,5 @@
-//! Captures, read by the code below and by tshark.
+//! The files that captures write. The functions of these
+//! tests read them, and so does tshark if it is installed.
 
 use crate::common;
 

@@ -92,8 +92,8 @@ impl Network {
         }
     }
 
-    /// Source and destination port: in every transport the first two 16-bit words of the payload. Zero if the
-    /// transport of a whole IP packet is not known.
+    /// Source and destination port: in every transport the first two 16-bit words of the payload. Both
+    /// are zero if a whole IP packet (from a real host) has a transport protocol that is not known.
     pub(super) fn ports(&self, packet: PacketId) -> [u16; 2] {
         let head = self.pool.head(packet);
         let head = match self.pool.get(packet).protocol {
