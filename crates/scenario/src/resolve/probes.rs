@@ -8,7 +8,7 @@ use crate::{Capture, Every, Link, Node, Probe, ProbeQuantity, ProbeTarget, Windo
 use std::collections::BTreeSet;
 use units::{Instant, Span};
 
-/// The flows, links and windows that probes can name.
+/// The flows, links and windows of time that probes can name.
 pub(super) struct Names<'a> {
     pub groups: &'a [FlowGroup<'a>],
     pub nodes: &'a [Node],
