@@ -121,7 +121,9 @@ fn reno_repairs_one_loss_halves_twice_for_two_and_times_out_for_more() {
     assert!((one.round_trips - 1.0).abs() < 0.1, "{one:?}");
     let two = lose(Variant::Reno, &[14, 28]);
     assert_eq!((two.timeouts, two.recoveries), (0, 2));
-    // 20 segments were sent before the partial acknowledgement, which left seven in flight.
+    // When the partial acknowledgement arrives, cwnd is 7.5 + 3 + 10 segments, and
+    // 20 segments (14 to 33) are outstanding. The acknowledgement covers 14 to 27.
+    // Then cwnd is 7.5 and allows one more segment, so that seven are outstanding.
     assert_eq!(two.thresholds, [7500, 3500]);
     for lost in &LOSSES[2..] {
         let outcome = lose(Variant::Reno, lost);

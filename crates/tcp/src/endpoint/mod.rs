@@ -253,7 +253,7 @@ impl Endpoint {
     }
 
     /// Writes the next packet into `buf` and returns its addresses; `None` if there is nothing
-    /// to send now. There may be packets again after any other call that takes the time.
+    /// to send now. After any other call with an argument `now`, there may be packets again.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
         if !self.replies.is_empty() {
@@ -274,8 +274,8 @@ impl Endpoint {
         None
     }
 
-    /// Returns the next event; `None` if there is none. There may be events
-    /// again after any call that takes the time, except [`Self::poll_transmit`].
+    /// Returns the next event; `None` if there is none. After any call with an
+    /// argument `now`, except [`Self::poll_transmit`], there may be events again.
     pub fn poll_event(&mut self) -> Option<(ConnId, Event)> {
         while let Some(slot) = self.agenda.first(Turn::Tell) {
             let id = self.slab.id(slot);

@@ -327,9 +327,9 @@ impl Flight {
         }
     }
 
-    /// Marks segments as lost after an expiry of the retransmission timer: the first one, and all others for
-    /// which `unless` is false. Selectively acknowledged segments are marked only with `forget`
-    /// (`rfc2018#section-8`).
+    /// Marks segments as lost after an expiry of the retransmission timer: the first
+    /// one, and all others for which `unless` is false. Selectively acknowledged
+    /// segments are marked only if `forget` is true (`rfc2018#section-8`).
     pub(crate) fn lose_all(&mut self, forget: bool, mut unless: impl FnMut(&Sent) -> bool) {
         if forget {
             self.forget_sacks();

@@ -19,7 +19,8 @@ pub(super) struct Rack {
     /// Factor of the reordering window, and number of recoveries until the factor is reset to one.
     multiplier: u32,
     persist: u32,
-    /// Position at which the multiplier may grow again, once per round trip.
+    /// Once SND.UNA has reached this position, the multiplier of the
+    /// reordering window may grow again: at most once per round trip.
     round: Option<u64>,
 }
 

@@ -142,7 +142,8 @@ fn lose_by_sack(flight: &mut Flight, model: &mut [Model]) {
         assert!(s.state == SentState::Sacked || below == is_lost(model, s), "{s:?}");
     }
     flight.lose_by_sack(boundary);
-    // The model does not record which segments were examined: it copies the losses, then checks the sums.
+    // The model does not record which segments were examined. So it copies
+    // the losses from the flight, and its sums are checked afterwards.
     for (n, s) in model.iter_mut().enumerate() {
         let sent = &flight[flight.first_index() + n as u64];
         if s.state == SentState::InFlight && sent.state == SentState::Lost {

@@ -26,8 +26,8 @@ struct Told {
     samples: Vec<RateSample>,
 }
 
-/// Paces at a fixed rate, with the window [`WINDOW`], and half of it after a loss. Checks that nothing else
-/// changes the window.
+/// A control that paces at a fixed rate. Its window is [`WINDOW`], and
+/// half of that after a loss. Checks that nothing else changes the window.
 #[derive(Debug)]
 struct Paced {
     rate: Option<BitRate>,
