@@ -259,8 +259,8 @@ mod tests {
 
     #[test]
     fn a_queue_of_no_more_than_one_packet_is_never_too_long() {
-        // First the link needs 19 ms for a packet that arrives every 10 ms, and the queue grows. Then it
-        // needs 10 ms, and no two packets are in the queue at once.
+        // First the link needs 19 ms for each packet, and a packet arrives every 10 ms, so the
+        // queue grows. Then the link needs 10 ms, and no two packets are in the queue at once.
         let arrivals = (0..1000).map(|n| (Instant::from_nanos(n * 10_000_000 + 1), 1500, 0));
         let record = run(&mut server(CodelSpec::default()), arrivals, MILLI * 19, Ecn::NotCapable);
         assert!(record.late.len() > 10, "a link that is too slow fills the queue: {}", record.late.len());
