@@ -94,8 +94,8 @@ pub(super) fn scenario(
     right.then_some(scenario)
 }
 
-/// Warns of the first link of each table whose packets are lost although another route joins its ends.
-/// `tables`: the number of the table of each link.
+/// Adds warnings of links whose packets are lost although another route joins the ends of the link: at most
+/// one warning for each table, of its first such link. `tables`: the number of the table of each link.
 fn warn_of_detours(file: &FileTable, scenario: &Scenario, tables: &[usize], faults: &mut Faults) {
     let mut links = scenario.detours();
     links.dedup_by_key(|link| tables[*link]);
