@@ -48,9 +48,8 @@ impl Server {
         }
         let (reuse, v6, v6_only) = (socket.settings.reuse, socket.v6, socket.v6_only());
         let taken = |other: &Socket| {
-            let shares = reuse && other.settings.reuse && !matches!(other.phase, Phase::Listening { .. });
-            // An accepted socket has the port of its listener, but does not keep other
-            // sockets from binding the port.
+            let shares = reuse && other.settings.reuse && other.backlog.is_none();
+            // A socket that was accepted does not keep the port of its listener.
             let meets = other.v6 == v6 || !(other.v6_only() || v6_only);
             let meets = meets && other.meets(named);
             other.port == Some(port) && other.phase != Phase::Connected && !shares && meets
@@ -122,7 +121,7 @@ impl Server {
     pub(crate) fn listen(&mut self, key: usize, backlog: i32) -> Result<(), Errno> {
         let port = self.port_for(key, &[])?;
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
-        if !socket.many && !matches!(socket.phase, Phase::Idle | Phase::Listening { .. }) {
+        if !socket.many && socket.phase != Phase::Idle {
             return Err(Errno::EINVAL);
         }
         let (v6, bound) = (socket.v6, socket.bound.clone());
@@ -139,8 +138,7 @@ impl Server {
         }
         let some = !entry.listeners.is_empty();
         if let Some(socket) = self.sockets.get_mut(&key) {
-            let backlog = backlog.clamp(1, 512) as usize;
-            socket.phase = if on { Phase::Listening { backlog } } else { Phase::Idle };
+            socket.backlog = on.then_some(backlog.clamp(1, 512) as usize);
         }
         self.refresh(key);
         if let Some(endpoint) = self.host.endpoint_mut(port) {
@@ -152,7 +150,7 @@ impl Server {
     /// Gives the endpoint of a listening socket the present options of the socket.
     pub(crate) fn refresh(&mut self, key: usize) {
         let Some(socket) = self.sockets.get(&key) else { return };
-        if let (Phase::Listening { .. }, Some(port)) = (socket.phase, socket.port)
+        if let (Some(_), Some(port)) = (socket.backlog, socket.port)
             && let Some(endpoint) = self.host.endpoint_mut(port)
         {
             // The options were checked when they were set.

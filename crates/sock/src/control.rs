@@ -139,9 +139,8 @@ impl Server {
         let (peers, port) = address::parse_all(body).ok_or(Errno::EINVAL)?;
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
         match socket.phase {
-            Phase::Connecting => return Err(Errno::EALREADY),
-            Phase::Idle => {}
-            Phase::Listening { .. } if socket.many => {}
+            Phase::Connecting(_) => return Err(Errno::EALREADY),
+            Phase::Idle if socket.many || socket.backlog.is_none() => {}
             _ => return Err(Errno::EISCONN),
         }
         if !socket.many && !socket.associations.is_empty() {
@@ -149,7 +148,7 @@ impl Server {
         }
         let number = self.associate(key, &peers, port)?;
         if let Some(socket) = self.sockets.get_mut(&key) {
-            socket.phase = Phase::Connecting;
+            socket.phase = Phase::Connecting(number);
         }
         self.host.transmit();
         Ok(number)
@@ -157,11 +156,8 @@ impl Server {
 
     /// Removes the ballast (it fills the program's send buffer) of a connect that was refused or has failed.
     pub(crate) fn drop_ballast(&mut self, key: usize) {
-        let Some(socket) = self.sockets.get_mut(&key).filter(|socket| socket.phase != Phase::Connecting)
-        else {
-            return;
-        };
-        if socket.pair.has_ballast() {
+        let Some(socket) = self.sockets.get_mut(&key) else { return };
+        if !matches!(socket.phase, Phase::Connecting(_)) && socket.pair.has_ballast() {
             // The record is longer than this buffer: the kernel discards the rest.
             socket.pair.take(&mut [0; Header::LEN]);
         }

@@ -34,7 +34,7 @@ impl Server {
             if socket.pair.is_over() {
                 return self.close_socket(key);
             }
-            if socket.phase == Phase::Connecting && !socket.pair.is_closed() {
+            if matches!(socket.phase, Phase::Connecting(_)) && !socket.pair.is_closed() {
                 return;
             }
             if let Some((header, data)) = socket.waiting.pop_front() {
@@ -50,9 +50,9 @@ impl Server {
                 }
                 return;
             }
-            // A ballast (it fills the program's send buffer) is read only after the request to connect, and
-            // the ballast of a listening socket never.
-            let waits = !socket.many && matches!(socket.phase, Phase::Idle | Phase::Listening { .. });
+            // A ballast keeps the pair full until the request to connect arrives. That of a
+            // listening socket is never taken.
+            let waits = !socket.many && socket.phase == Phase::Idle;
             if waits && socket.pair.has_ballast() && !socket.pair.is_closed() {
                 return;
             }

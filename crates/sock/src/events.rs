@@ -44,12 +44,8 @@ impl Server {
                     }
                     continue;
                 };
-                let has_room = match self.sockets.get(&key) {
-                    Some(Socket { phase: Phase::Listening { backlog }, pair, .. }) => {
-                        pair.backlog() < *backlog
-                    }
-                    _ => false,
-                };
+                let backlog = |of: &Socket| of.backlog.is_some_and(|most| of.pair.backlog() < most);
+                let has_room = self.sockets.get(&key).is_some_and(backlog);
                 // A peer that reached a loopback address gets an association at this address alone.
                 let usual = self.sockets.get(&key).map(|socket| socket.bound.clone()).unwrap_or_default();
                 let usual = if usual.is_empty() { self.host.addresses().to_vec() } else { usual };
@@ -202,24 +198,23 @@ impl Server {
             (association.active, association.autoclose) = (now, Some(idle));
             self.associations.arm(number, now + idle);
         }
-        match socket.phase {
-            Phase::Listening { .. } if !socket.many => self.hand_over(key, number),
-            Phase::Connecting => {
-                let udp_port = socket.settings.remote_udp_port;
-                socket.phase = if socket.many { Phase::Idle } else { Phase::Connected };
-                if let Some(udp_port) = udp_port {
-                    // The peer may have listed more addresses than the program did.
-                    let _ = self.reach_at(number, None, udp_port);
-                }
-                self.tell_up(number);
-                self.pump(key);
-            }
-            _ => {
-                if !socket.many {
-                    socket.phase = Phase::Connected;
-                }
-                self.tell_up(number);
-            }
+        if socket.backlog.is_some() && !socket.many {
+            return self.hand_over(key, number);
+        }
+        let connects = socket.phase == Phase::Connecting(number);
+        let udp_port = socket.settings.remote_udp_port.filter(|_| connects);
+        if !socket.many {
+            socket.phase = Phase::Connected;
+        } else if connects {
+            socket.phase = Phase::Idle;
+        }
+        if let Some(udp_port) = udp_port {
+            // The peer may have listed more addresses than the program did.
+            let _ = self.reach_at(number, None, udp_port);
+        }
+        self.tell_up(number);
+        if connects {
+            self.pump(key);
         }
     }
 
@@ -267,9 +262,9 @@ impl Server {
         if let Some(socket) = self.sockets.get_mut(&key) {
             socket.associations.retain(|&other| other != number);
             let others_wait = socket.partial.take_if(|other| *other == number).is_some();
-            if !socket.many || socket.phase == Phase::Connecting {
-                let error = error_of(reason, up).filter(|_| !socket.many || !up);
-                if let Some(error) = error {
+            let connects = socket.phase == Phase::Connecting(number);
+            if !socket.many || connects {
+                if let Some(error) = error_of(reason, up) {
                     let mut failure = Header::new(Kind::Failure);
                     failure.value = error as u32;
                     socket.pair.put(failure, Bytes::new(), None);
@@ -277,7 +272,7 @@ impl Server {
                 if up {
                     socket.phase = Phase::Ended;
                     socket.pair.end();
-                } else if !matches!(socket.phase, Phase::Listening { .. }) {
+                } else if connects {
                     // The socket may connect again.
                     socket.phase = Phase::Idle;
                     self.drop_ballast(key);

@@ -4,7 +4,6 @@ use crate::address;
 use crate::associations::Association;
 use crate::data::set_peer;
 use crate::server::Server;
-use crate::socket::Phase;
 use bytes::Bytes;
 use records::notification::{self, AssocState, Failed, KeyState, kind};
 use records::{Header, Kind, MAX_DELIVERED, flags};
@@ -20,7 +19,7 @@ impl Server {
     pub(crate) fn tell(&mut self, number: i32, kind: u16, make: impl FnOnce(i32, &Association) -> Vec<u8>) {
         let Some(association) = self.associations.get(number) else { return };
         let Some(socket) = association.owner.and_then(|key| self.sockets.get_mut(&key)) else { return };
-        let listens = matches!(socket.phase, Phase::Listening { .. }) && !socket.many;
+        let listens = socket.backlog.is_some() && !socket.many;
         // A program that does not read loses notifications, so that they do not take all memory.
         if socket.wants(kind) && !listens && socket.pair.backlog() < RECORDS {
             let mut header = Header::new(Kind::Notification);

@@ -20,6 +20,8 @@ pub struct Socket {
     pub many: bool,
     pub v6: bool,
     pub phase: Phase,
+    /// While the socket listens: the number of accepted associations that may wait for the program.
+    pub backlog: Option<usize>,
     /// The SCTP port, once bound.
     pub port: Option<u16>,
     /// Addresses to which the socket is bound; empty: all addresses.
@@ -43,11 +45,9 @@ pub struct Socket {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Idle,
-    Listening {
-        backlog: usize,
-    },
-    /// A ballast record fills the program's send buffer, so that the socket is not writable.
-    Connecting,
+    /// A ballast fills the pair, so that the socket is not writable, until this association is up or has
+    /// failed.
+    Connecting(i32),
     Connected,
     Ended,
 }
@@ -104,7 +104,7 @@ impl Socket {
             (self.settings.next_info, switches::NXTINFO),
             (self.many, switches::MANY),
             (self.v6, switches::V6),
-            (matches!(self.phase, Phase::Listening { .. }), switches::LISTENS),
+            (self.backlog.is_some(), switches::LISTENS),
             (self.settings.linger.is_some_and(|seconds| seconds > 0), switches::LINGERS),
             (self.settings.whole || self.settings.defaults.stream > 0, switches::CHECKED),
         ] {

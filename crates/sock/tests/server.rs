@@ -204,7 +204,47 @@ fn two_sockets_have_one_port_at_different_addresses() {
     server.stop();
 }
 
-/// The host process puts messages into one record only if the program knows the length of the first one.
+/// A one-to-many socket that connects still listens, and an association of it that ends meanwhile is no end of
+/// the socket.
+#[test]
+fn a_one_to_many_socket_listens_while_it_connects_and_later() {
+    use records::number::{EVENTS, REMOTE_UDP_ENCAPS_PORT, SCTP};
+    let server = Running::start("both");
+    let listener = |port: u16| {
+        let new = server.open(5);
+        assert_eq!(server.ask(&new, Op::Bind, 0, 0, &local(port)).0, 0);
+        assert_eq!(server.ask(&new, Op::Listen, 5, 0, &[]).0, 0);
+        new
+    };
+    let (mut peer, _other) = (listener(5007), listener(5008));
+    assert_eq!(server.ask(&peer, Op::SetOption, SCTP, EVENTS, &[1, 1]).0, 0);
+    let state = |record: &[u8]| u16::from_ne_bytes([record[Header::LEN + 8], record[Header::LEN + 9]]);
+    let (up, shut_down) = (0, 3);
+    let reach = |peer: &mut Socket, text: &[u8]| {
+        let mut client = server.open(5);
+        client.write_all(&data(5007, text)).expect("sent");
+        assert_eq!(state(&receive(peer)), up);
+        assert_eq!(receive(peer)[Header::LEN..], *text);
+        client
+    };
+
+    assert!(server.ask(&peer, Op::Connect, 0, 0, &local(5008)).0 > 0);
+    assert_eq!(state(&receive(&mut peer)), up);
+    let first = reach(&mut peer, b"first");
+
+    // No answer comes from this port.
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let mut place = vec![0; 144];
+    place[136..138].copy_from_slice(&silent.local_addr().expect("an address").port().to_be_bytes());
+    assert_eq!(server.ask(&peer, Op::SetOption, SCTP, REMOTE_UDP_ENCAPS_PORT, &place).0, 0);
+    assert!(server.ask(&peer, Op::Connect, 0, 0, &local(5009)).0 > 0);
+    drop(first);
+    assert_eq!(state(&receive(&mut peer)), shut_down);
+    let _second = reach(&mut peer, b"second");
+    server.stop();
+}
+
+/// A program may read a record of several messages only if it knows how long the first one is.
 #[test]
 fn messages_that_wait_share_a_record() {
     let server = Running::start("sharing");
