@@ -3,7 +3,7 @@
 use crate::address;
 use crate::fields::{Fields, Written};
 use crate::general::{get_general, keep, set_general};
-use crate::sctp_options::{get_sctp, set_named, set_sctp};
+use crate::sctp_options::{get_sctp, set_fragment, set_named, set_sctp};
 use crate::server::Server;
 use nix::errno::Errno;
 use nix::libc::SOL_SOCKET;
@@ -45,6 +45,7 @@ impl Server {
                 let before = socket.config.clone();
                 match name {
                     n::ANB_OPTION => set_named(&mut socket.config, value)?,
+                    n::MAXSEG => set_fragment(&mut socket.config, self.config.mtu, &Fields(value))?,
                     _ => set_sctp(socket, name, &Fields(value))?,
                 }
                 if socket.config.check().is_err() {

@@ -37,7 +37,6 @@ pub fn set_sctp(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<()
             }
         }
         n::NODELAY => config.nagle = value.u32(0)? == 0,
-        n::MAXSEG => set_fragment(config, value.u32(4).or_else(|_| value.u32(0))?)?,
         n::ENABLE_STREAM_RESET => config.allow_reset = allowed(value.u32(4)?)?,
         n::PR_SUPPORTED => config.pr_sctp = value.u32(4)? != 0,
         n::RECONFIG_SUPPORTED => config.stream_reset = value.u32(4)? != 0,
@@ -288,18 +287,14 @@ fn thresholds(config: &Config, name: i32, written: Written) -> Written {
 }
 
 /// `SCTP_MAXSEG`: the largest fragment in bytes; 0: no limit. The stack can only limit the MTU of its
-/// packets, so a limit turns path MTU discovery off.
-fn set_fragment(config: &mut Config, most: u32) -> Result<(), Errno> {
-    let whole = Config::default().mtu;
-    if most == 0 {
-        config.mtu = whole;
-        return Ok(());
-    }
-    let mtu = u64::from(most) + HEADERS;
-    if mtu > whole.get() {
+/// packets, which is `whole` without a limit. Path MTU discovery finds none above it.
+pub fn set_fragment(config: &mut Config, whole: ByteCount, value: &Fields<'_>) -> Result<(), Errno> {
+    let most = value.u32(4).or_else(|_| value.u32(0))?;
+    let mtu = if most == 0 { whole } else { ByteCount::new(u64::from(most) + HEADERS) };
+    if mtu > whole {
         return Err(Errno::EINVAL);
     }
-    (config.mtu, config.pmtud) = (ByteCount::new(mtu), false);
+    config.mtu = mtu;
     Ok(())
 }
 
@@ -357,4 +352,25 @@ pub fn set_named(config: &mut Config, value: &[u8]) -> Result<(), Errno> {
     });
     *config = changed?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_limit_of_fragments_restores_the_mtu_and_path_mtu_discovery_goes_on() {
+        let whole = ByteCount::new(1400);
+        let mut config = Config { mtu: whole, pmtud: true, ..Config::default() };
+        let mut set = |most: u32| {
+            let value = [0, most].map(u32::to_ne_bytes).concat();
+            let result = set_fragment(&mut config, whole, &Fields(&value));
+            (result, config.mtu.get(), config.pmtud)
+        };
+        assert_eq!(set(600), (Ok(()), 656, true));
+        assert_eq!(set(1345), (Err(Errno::EINVAL), 656, true));
+        assert_eq!(set(1344), (Ok(()), 1400, true));
+        assert_eq!(set(600), (Ok(()), 656, true));
+        assert_eq!(set(0), (Ok(()), 1400, true));
+    }
 }
