@@ -32,6 +32,9 @@ fn shortened(mut answer: Vec<u8>, name: i32, room: usize) -> Result<Vec<u8>, Err
 impl Server {
     /// Serves a request of a process of user `uid`, and returns the answer.
     pub(crate) fn serve(&mut self, uid: u32, request: &Request, body: &[u8]) -> (Vec<u8>, Option<OwnedFd>) {
+        if request.op != Op::Connect {
+            self.read_before(uid, request);
+        }
         let key = self.socket_of(uid, request.cookie);
         if request.op == Op::Status {
             let answer = Answer { value: 0, switches: 0 }.to_bytes();
@@ -42,28 +45,31 @@ impl Server {
             return (answer.to_bytes().to_vec(), None);
         }
         // No socket has this cookie: its association has ended, and the socket is removed.
-        let served = key.ok_or(Errno::ENOTCONN).and_then(|key| {
-            // The program may have written records before the request: the loop
-            // reads them before it waits again.
-            if request.op != Op::Connect {
-                self.again.insert(key);
-            }
-            self.serve_socket(key, request, body)
-        });
+        let served = key.ok_or(Errno::ENOTCONN).and_then(|key| self.serve_socket(key, request, body));
         let (value, body, descriptor) = served.unwrap_or_else(|error| (-(error as i32), Vec::new(), None));
         let switches = key.and_then(|key| self.sockets.get(&key)).map_or(0, |socket| socket.switches());
         ([&Answer { value, switches }.to_bytes()[..], &body].concat(), descriptor)
     }
 
-    /// True if a socket that the program has closed still has associations.
-    fn lingers(&mut self, key: Option<usize>, cookie: u64) -> bool {
-        if let Some(key) = key {
+    /// Reads the records that the program wrote before a request, while the stack has room.
+    fn read_before(&mut self, uid: u32, request: &Request) {
+        /// More turns than a full pair has records for. Other threads of the program may go on writing.
+        const TURNS: usize = 16;
+        let Some(key) = self.socket_of(uid, request.cookie) else { return };
+        for _ in 0..TURNS {
+            self.again.remove(&key);
             self.pump(key);
-            if let Some(socket) = self.sockets.get(&key) {
-                // The socket still exists: the program has another descriptor of it, or has not read all
-                // messages.
-                return socket.pair.is_closed();
+            if !self.again.contains(&key) {
+                return;
             }
+        }
+    }
+
+    /// True if a socket that the program has closed still has associations.
+    fn lingers(&self, key: Option<usize>, cookie: u64) -> bool {
+        if let Some(socket) = key.and_then(|key| self.sockets.get(&key)) {
+            // The socket still exists: the program has another descriptor of it, or has not read all messages.
+            return socket.pair.is_closed();
         }
         self.associations.iter().any(|(_, association)| association.closed == cookie)
     }

@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 const INVALID: i32 = 22;
+const SOL_SOCKET: i32 = 1;
 
 /// A host process at loopback addresses.
 struct Running {
@@ -209,6 +210,7 @@ fn two_sockets_have_one_port_at_different_addresses() {
 #[test]
 fn a_one_to_many_socket_listens_while_it_connects_and_later() {
     use records::number::{EVENTS, REMOTE_UDP_ENCAPS_PORT, SCTP};
+    const SO_ACCEPTCONN: i32 = 30;
     let server = Running::start("both");
     let listener = |port: u16| {
         let new = server.open(5);
@@ -231,6 +233,8 @@ fn a_one_to_many_socket_listens_while_it_connects_and_later() {
     assert!(server.ask(&peer, Op::Connect, 0, 0, &local(5008)).0 > 0);
     assert_eq!(state(&receive(&mut peer)), up);
     let first = reach(&mut peer, b"first");
+    let is_listening = server.ask(&peer, Op::GetOption, SOL_SOCKET, SO_ACCEPTCONN, &4_u32.to_ne_bytes());
+    assert_eq!(is_listening, (0, 1_i32.to_ne_bytes().to_vec()));
 
     // No answer comes from this port.
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
@@ -275,6 +279,55 @@ fn messages_that_wait_share_a_record() {
         most = most.max(messages);
     }
     assert!(most > 1);
+    server.stop();
+}
+
+/// As in Linux, options and resets come after the messages that the program sent before.
+#[test]
+fn a_request_is_served_after_the_messages_before_it() {
+    use records::number::{DEFAULT_SNDINFO, ENABLE_STREAM_RESET, RESET_STREAMS, SCTP};
+    const AGAIN: i32 = 11;
+    const SO_SNDBUF: i32 = 7;
+    const SO_RCVBUF: i32 = 8;
+    let server = Running::start("order");
+    let (mut listener, mut client) = (server.open(5), server.open(1));
+    let bytes = |values: [u32; 2]| values.map(u32::to_ne_bytes).concat();
+    for socket in [&listener, &client] {
+        assert_eq!(server.ask(socket, Op::SetOption, SCTP, ENABLE_STREAM_RESET, &bytes([0, 1])).0, 0);
+    }
+    for (socket, name) in [(&listener, SO_RCVBUF), (&client, SO_SNDBUF)] {
+        assert_eq!(server.ask(socket, Op::SetOption, SOL_SOCKET, name, &bytes([200_000, 0])).0, 0);
+    }
+    assert_eq!(server.ask(&listener, Op::Bind, 0, 0, &local(5010)).0, 0);
+    assert_eq!(server.ask(&listener, Op::Listen, 5, 0, &[]).0, 0);
+    for stream in [0, 1, 2] {
+        let mut info = [0; 16];
+        info[0] = stream + 1;
+        for _ in 0..400 {
+            client.write_all(&data(5010, &[0; 100])).expect("sent");
+        }
+        assert_eq!(server.ask(&client, Op::SetOption, SCTP, DEFAULT_SNDINFO, &info).0, 0);
+        for n in 0..400 {
+            let header = Header::parse(&receive(&mut listener)).expect("a header");
+            assert_eq!(header.stream, u16::from(stream), "message {n}");
+        }
+    }
+
+    // Fills all buffers.
+    client.set_nonblocking(true).expect("an option");
+    while (0..1000).take_while(|_| client.write_all(&data(5010, &[0; 10_000])).is_ok()).count() > 0 {
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let all_outgoing = [0, 0, 0, 0, 2, 0, 0, 0];
+    let reset = || server.ask(&client, Op::SetOption, SCTP, RESET_STREAMS, &all_outgoing).0;
+    assert_eq!(reset(), -AGAIN);
+    let done = loop {
+        match reset() {
+            error if error == -AGAIN => receive(&mut listener),
+            done => break done,
+        };
+    };
+    assert_eq!(done, 0);
     server.stop();
 }
 
