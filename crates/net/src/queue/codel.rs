@@ -259,14 +259,19 @@ mod tests {
 
     #[test]
     fn a_queue_of_no_more_than_one_packet_is_never_too_long() {
-        // First the link needs 19 ms for each packet, and a packet arrives every 10 ms, so the
-        // queue grows. Then the link needs 10 ms, and no two packets are in the queue at once.
-        let arrivals = (0..1000).map(|n| (Instant::from_nanos(n * 10_000_000 + 1), 1500, 0));
-        let record = run(&mut server(CodelSpec::default()), arrivals, MILLI * 19, Ecn::NotCapable);
-        assert!(record.late.len() > 10, "a link that is too slow fills the queue: {}", record.late.len());
-        let arrivals = (0..1000).map(|n| (Instant::from_nanos(n * 10_000_000), 1500, 0));
-        let record = run(&mut server(CodelSpec::default()), arrivals, MILLI * 10, Ecn::NotCapable);
-        assert!(record.late.is_empty());
+        // The link needs 20 ms for a packet. Packets arrive every 20 ms, after `first` packets at once. The
+        // next packet arrives 10 ms before the link is free, so that the delay is always above the target.
+        let late = |first: usize, delay: u64| {
+            let at_once = (0..first).map(|_| (Instant::ZERO, 1500, 0));
+            let others = (0..1000).map(|n| (Instant::ZERO + MILLI * (10 + 20 * n), 1500, 0));
+            let mut server = server(CodelSpec::default());
+            let record = run(&mut server, at_once.chain(others), MILLI * 20, Ecn::NotCapable);
+            assert_eq!(record.delay[0], MILLI * delay, "in the first second");
+            record.late.len()
+        };
+        assert_eq!(late(1, 10), 0, "no packet is left");
+        assert_eq!(late(2, 30), 0, "one packet is left");
+        assert!(late(3, 50) > 0, "two packets are left");
     }
 
     #[test]
