@@ -51,7 +51,7 @@ pub(super) fn largest_ssthresh_and_space() -> Sorted {
     })
 }
 
-/// A new random order of the paths after each event (paper 001, section 4.1).
+/// A new random order of the paths after each event, as `randomized` of the SCTP model in INET.
 pub(super) fn random() -> Sorted {
     sorted(|_, random, order| {
         for i in (1..order.len()).rev() {
