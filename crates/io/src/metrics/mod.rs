@@ -57,8 +57,12 @@ const OF_PATHS: [OfPath; 8] = [
 type OfSocket = (&'static str, &'static str, fn(&SocketStats) -> u64);
 
 const OF_SOCKETS: [OfSocket; 4] = [
-    ("bytes_sent_total", "UDP payload bytes sent.", |socket| socket.bytes_sent),
-    ("bytes_received_total", "UDP payload bytes received.", |socket| socket.bytes_received),
+    ("bytes_sent_total", "Bytes of packets sent, without UDP and IP headers.", |socket| socket.bytes_sent),
+    (
+        "bytes_received_total",
+        "Bytes of packets received, without UDP header; SCTP directly in IPv4 counts with its IP header.",
+        |socket| socket.bytes_received,
+    ),
     ("receive_overflow_packets_total", "Packets lost to a full receive buffer.", |socket| {
         socket.receive_overflow
     }),
