@@ -72,8 +72,8 @@ pub struct FlowSpec {
     pub reliable: f64,
     /// When the messages that are not sent reliably are abandoned.
     pub reliability: Reliability,
-    /// Socket buffers of TCP and UDP in bytes: receive and send. `None`: 4 MiB, but TCP keeps the defaults of
-    /// the system if both are `None`.
+    /// Socket buffers in bytes, receive and send, of TCP at both sides and of UDP at the active side. `None`:
+    /// 4 MiB, but TCP keeps the defaults of the system if both are `None`.
     pub buffers: [Option<u32>; 2],
     /// Times when the flow is turned on and off; if empty, the flow always sends.
     pub events: Vec<OnOffEvent>,
@@ -154,6 +154,8 @@ impl FlowSpec {
         let transport = Transport::of_protocol(message.protocol)
             .ok_or_else(|| BadFlow(format!("there are no flows of IP protocol {}", message.protocol)))?;
         let share = |share: u32| f64::from(share) / f64::from(u32::MAX);
+        // An active side always names sizes. NetPerfMeter's defaults count as none.
+        let buffer = |size: u32| Some(size).filter(|&size| size != BUFFER);
         Ok(FlowSpec {
             id: Some(message.id.flow),
             description: message.description.text(),
@@ -168,6 +170,7 @@ impl FlowSpec {
                 }
                 trials => Reliability::Retransmissions(trials),
             },
+            buffers: [buffer(message.receive_buffer), buffer(message.send_buffer)],
             events: message.events.clone(),
             repeat: message.repeat,
             no_delay: message.no_delay,

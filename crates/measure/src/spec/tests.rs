@@ -2,17 +2,17 @@ use super::*;
 
 #[test]
 fn a_flow_is_the_same_after_it_was_announced_but_for_its_direction() {
-    let flow = FlowSpec::parse(
-        "udp:const5:exp1000:const3:uniform500,0.5:id=3:description=x:unordered=0.5:unreliable=1:rtx_trials=4:onoff=+1,+2,repeat",
-        Transport::Tcp,
-    )
-    .expect("a flow");
-    let seen = FlowSpec::of_message(&flow.to_message(FlowId { measurement: 1, flow: 3, stream: 0 }));
-    let seen = seen.expect("a flow");
-    assert_eq!(seen.outbound, flow.inbound);
-    assert!((seen.ordered - flow.ordered).abs() < 1e-9);
-    let same = FlowSpec { outbound: flow.outbound, inbound: flow.inbound, ordered: flow.ordered, ..seen };
-    assert_eq!(same, flow);
+    for buffers in ["", ":rcvbuf=100000", ":rcvbuf=100000:sndbuf=200000"] {
+        let text = "udp:const5:exp1000:const3:uniform500,0.5:id=3:description=x:unordered=0.5:unreliable=1:\
+                    rtx_trials=4:onoff=+1,+2,repeat";
+        let flow = FlowSpec::parse(&format!("{text}{buffers}"), Transport::Tcp).expect("a flow");
+        let seen = FlowSpec::of_message(&flow.to_message(FlowId { measurement: 1, flow: 3, stream: 0 }));
+        let seen = seen.expect("a flow");
+        assert_eq!(seen.outbound, flow.inbound);
+        assert!((seen.ordered - flow.ordered).abs() < 1e-9);
+        let same = FlowSpec { outbound: flow.outbound, inbound: flow.inbound, ordered: flow.ordered, ..seen };
+        assert_eq!(same, flow);
+    }
 }
 
 #[test]
