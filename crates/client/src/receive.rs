@@ -207,9 +207,13 @@ fn next_header(fd: c_int) -> Option<Header> {
     matches!(header.kind, Kind::Data | Kind::Notification).then_some(header)
 }
 
-/// Length of the unread part of the first record (`FIONREAD`).
+/// Length of the unread part of the first message in the pair (`FIONREAD`).
 pub fn unread(fd: c_int, entry: &Entry) -> usize {
-    match attempt(fd, &entry.lock(), &Vectors::one(std::ptr::null_mut(), 0), true) {
+    let locked = entry.lock();
+    if let Some((_, rest)) = locked.place().begun {
+        return rest;
+    }
+    match attempt(fd, &locked, &Vectors::one(std::ptr::null_mut(), 0), true) {
         Outcome::Message(got) => got.header.length as usize,
         _ => 0,
     }
