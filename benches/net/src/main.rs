@@ -44,9 +44,9 @@ enum Role {
     },
     /// Measures the protocol alone, in memory.
     Memory,
-    /// Measures what idle associations cost.
+    /// Measures the memory and the wake-ups of idle associations.
     Idle {
-        /// How many.
+        /// Number of associations.
         #[arg(long, default_value_t = 10_000)]
         associations: u16,
     },

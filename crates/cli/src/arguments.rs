@@ -253,7 +253,7 @@ fn events(help: &'static str) -> Arg {
 fn carrier() -> Arg {
     let carriers = PossibleValuesParser::new(["udp", "ip"])
         .map(|name| if name == "ip" { Carrier::Ip } else { Carrier::Udp });
-    value("carrier", "NAME", "What carries SCTP: udp, or ip (protocol 132: no NAT, CAP_NET_RAW)")
+    value("carrier", "NAME", "Send SCTP in UDP (udp) or directly in IP (ip), which NATs drop and which needs CAP_NET_RAW")
         .value_parser(carriers)
         .default_value("udp")
 }
