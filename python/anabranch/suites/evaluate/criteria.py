@@ -12,6 +12,7 @@ from ..fairness import measure as fairness
 from ..fairness.measure import Rule
 from . import bench
 from .bench import CUBIC, RENO, Bench, Runs
+from .misbehaving import Lie, rates
 
 KEPT, BROKEN, OPEN, TABLE = "kept", "broken", "open", "not claimed"
 
@@ -222,6 +223,25 @@ def delays(bench_: Bench) -> Iterator[Row]:
     yield Row("7.3, 7.5 delay", "RTT 600 ms, 60 to 120 s", f"use {shown(use)}", TABLE)
 
 
+def misbehaving(bench_: Bench) -> Iterator[Row]:
+    """7.6: a receiver lies, beside an association whose receiver does not."""
+    running, options = bench_.run.running, bench.options(bench_.control)
+    first = running.seed_of(bench.base())
+    seeds = range(first, first + running.replicas)
+    truth = {ecn: [rates(Lie.NONE, ecn, seed, options) for seed in seeds] for ecn in (False, True)}
+    for lie in Lie:
+        if lie is Lie.NONE:
+            continue
+        runs = [
+            (rates(lie, lie.of_marks, seed, options), honest)
+            for seed, honest in zip(seeds, truth[lie.of_marks], strict=True)
+        ]
+        gain = estimate(run.carried / honest.carried for run, honest in runs)
+        kept = estimate(run.beside / honest.beside for run, honest in runs)
+        text = f"{shown(gain)} of its rate without the lie; the flow beside it {shown(kept)}"
+        yield Row("7.6 misbehaving receiver", lie.value, text, verdict(gain, most=1.1))
+
+
 def reordering(bench_: Bench) -> Iterator[Row]:
     """7.7: packets overtake each other by up to 20 ms."""
     scenario = bench.base(jitter={"up_to": "20 ms", "reorder": True})
@@ -293,7 +313,7 @@ def starved(flows: Sequence[Sequence[tuple[float, float]]]) -> float:
 
 
 CRITERIA: tuple[Callable[[Bench], Iterator[Row]], ...] = (
-    collapse, bloat, high_loss, with_itself, short_flows, real_time, links, managed, delays, reordering, transients,
-    multipath, failover,
+    collapse, bloat, high_loss, with_itself, short_flows, real_time, links, managed, delays, misbehaving,
+    reordering, transients, multipath, failover,
 )  # fmt: skip
 """The experiments in the order of the RFC."""
