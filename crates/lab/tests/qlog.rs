@@ -7,7 +7,7 @@ use common::*;
 use lab::output::{RunControl, RunOutput};
 use lab::scenario::{Every, Outage, Probe, ProbeQuantity, ProbeTarget, Scenario};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use units::{BitRate, Instant, Span};
 
@@ -117,7 +117,7 @@ fn packets_and_losses_of_a_log_are_those_of_the_run() {
     let data = |records: &[Value], name: &str| {
         let packets = named(records, name).filter(|record| {
             let mut chunks = record["data"]["chunks"].as_array().expect("a list").iter();
-            chunks.any(|chunk| chunk.get("chunk_type").is_none())
+            chunks.any(|chunk| chunk.get("tsn").is_some())
         });
         packets.count()
     };
@@ -145,10 +145,32 @@ fn a_truncated_log_is_readable_up_to_the_last_line_feed() {
 }
 
 #[test]
+fn gaps_in_a_log_are_the_chunks_that_arrived_beyond_the_cumulative_tsn() {
+    let (_, [_, server]) = logged(&scenario(2), "gaps");
+    let (mut arrived, mut blocks) = (BTreeSet::new(), 0);
+    for record in records(&server) {
+        for chunk in record["data"]["chunks"].as_array().into_iter().flatten() {
+            arrived.extend(chunk["tsn"].as_u64().map(|tsn| tsn as u32));
+            let Some(cumulative) = chunk["sack"].as_u64().map(|tsn| tsn as u32) else { continue };
+            arrived.retain(|tsn| (1..1 << 31).contains(&tsn.wrapping_sub(cumulative)));
+            let (mut told, mut next) = (BTreeSet::new(), cumulative.wrapping_add(1));
+            for run in chunk["gaps"].as_array().map_or(&[][..], Vec::as_slice).chunks(2) {
+                let [missing, there] = [0, 1].map(|n| run[n].as_u64().expect("a length") as u32);
+                told.extend((missing..missing + there).map(|offset| next.wrapping_add(offset)));
+                (next, blocks) = (next.wrapping_add(missing + there), blocks + 1);
+            }
+            assert_eq!(told, arrived);
+        }
+    }
+    assert!(blocks > 1000, "{blocks}");
+}
+
+#[test]
 fn an_event_takes_at_most_120_bytes_on_average() {
-    let (_, logs) = logged(&scenario(1), "size");
-    let bytes: usize = logs.iter().map(Vec::len).sum();
-    let events: usize = logs.iter().map(|log| records(log).len()).sum();
-    let average = bytes / events;
-    assert!(events > 10_000 && average <= 120, "{average} bytes in each of {events} events");
+    for paths in [1, 2] {
+        let (_, logs) = logged(&scenario(paths), "size");
+        let bytes: usize = logs.iter().map(Vec::len).sum();
+        let events: usize = logs.iter().map(|log| records(log).len()).sum();
+        assert!(events > 10_000 && bytes <= 120 * events, "{bytes} bytes in {events} events, {paths} paths");
+    }
 }

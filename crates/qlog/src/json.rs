@@ -89,6 +89,14 @@ pub(crate) fn number(out: &mut Vec<u8>, mut value: u64) {
     }
 }
 
+/// Appends a whole number that may be negative.
+pub(crate) fn signed(out: &mut Vec<u8>, value: i64) {
+    if value < 0 {
+        out.push(b'-');
+    }
+    number(out, value.unsigned_abs());
+}
+
 /// Appends a string.
 pub(crate) fn text(out: &mut Vec<u8>, value: &str) {
     out.push(b'"');

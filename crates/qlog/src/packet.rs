@@ -1,6 +1,6 @@
 //! The chunks of a packet as JSON.
 
-use crate::json::{Object, array, number, object};
+use crate::json::{Object, number, object, signed};
 use transport::{Checksum, Octets};
 use wire::{Chunk, DataFlags, GapBlock, Packet, Tsn};
 
@@ -20,14 +20,15 @@ pub(crate) fn describe(data: &mut Object<'_>, packet: Octets<'_>) {
 }
 
 fn members_of(members: &mut Object<'_>, chunk: &Chunk<'_>) {
-    // Most chunks are DATA, so only others name their type.
-    if !matches!(chunk, Chunk::Data(_)) {
+    // Most chunks are DATA or SACK, which a reader knows by their members. Only others name their type.
+    if !matches!(chunk, Chunk::Data(_) | Chunk::Sack(_) | Chunk::NrSack(_)) {
         members.text("chunk_type", name(chunk));
     }
     match chunk {
         Chunk::Data(data) => {
             members.number("tsn", data.tsn.0);
-            stream(members, data.stream.0, data.flags);
+            // A reader knows an unordered chunk by its missing SSN.
+            stream(members, data.stream.0, DataFlags { unordered: false, ..data.flags });
             if !data.flags.unordered {
                 members.number("ssn", data.ssn.0);
             }
@@ -43,12 +44,14 @@ fn members_of(members: &mut Object<'_>, chunk: &Chunk<'_>) {
             members.number("length", data.payload.len() as u64);
         }
         Chunk::Sack(sack) => {
-            acknowledgement(members, sack.cumulative_tsn_ack, sack.a_rwnd);
+            members.number("sack", sack.cumulative_tsn_ack.0);
+            members.number("rwnd", sack.a_rwnd);
             blocks(members, "gaps", sack.gap_blocks());
             duplicates(members, sack.duplicates());
         }
         Chunk::NrSack(sack) => {
-            acknowledgement(members, sack.cumulative_tsn_ack, sack.a_rwnd);
+            members.number("nr_sack", sack.cumulative_tsn_ack.0);
+            members.number("rwnd", sack.a_rwnd);
             blocks(members, "gaps", sack.gap_blocks());
             blocks(members, "nr_gaps", sack.nr_gap_blocks());
             duplicates(members, sack.duplicates());
@@ -88,17 +91,18 @@ fn stream(members: &mut Object<'_>, stream: u16, flags: DataFlags) {
     }
 }
 
-fn acknowledgement(members: &mut Object<'_>, cumulative: Tsn, a_rwnd: u32) {
-    members.number("cum_tsn", cumulative.0);
-    members.number("rwnd", a_rwnd);
-}
-
-/// Gap ack blocks, as offsets from the cumulative TSN.
+/// Gap ack blocks as runs after the cumulative TSN: how many TSNs are missing, how many have arrived, and so
+/// on. A peer may send blocks that overlap; then a number is negative.
 fn blocks(members: &mut Object<'_>, key: &str, blocks: impl ExactSizeIterator<Item = GapBlock>) {
     if blocks.len() > 0 {
-        members.array(key, blocks, |out, block| {
-            array(out, [block.start, block.end], |out, end| number(out, end.into()))
+        let mut last = 0;
+        let runs = blocks.flat_map(|block| {
+            let [start, end] = [block.start, block.end].map(i64::from);
+            let missing = start - last - 1;
+            last = end;
+            [missing, end + 1 - start]
         });
+        members.array(key, runs, signed);
     }
 }
 
@@ -139,5 +143,40 @@ const fn name(chunk: &Chunk<'_>) -> &'static str {
         Chunk::PacketDrop(_) => "packet_drop",
         Chunk::ReConfig(_) => "re_config",
         Chunk::Unknown(_) => "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_written_for_fragments_only_and_unordered_data_has_no_ssn() {
+        let shown = |bits, payload: &[u8]| {
+            let (stream, ppid) = (wire::StreamId(0), wire::Ppid(0));
+            let flags = DataFlags::from_bits(bits);
+            let chunk =
+                wire::Data { flags, tsn: Tsn(7), stream, ssn: wire::Ssn(3), ppid, payload: payload.into() };
+            let mut out = Vec::new();
+            object(&mut out, |members| members_of(members, &Chunk::Data(chunk)));
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(shown(0b0011, b"abc"), r#"{"tsn":7,"ssn":3,"length":3}"#);
+        assert_eq!(shown(0b0111, b"abc"), r#"{"tsn":7,"length":3}"#);
+        assert_eq!(shown(0b0110, b"abc"), r#"{"tsn":7,"flags":"B","length":3}"#);
+        assert_eq!(shown(0b1001, b"abc"), r#"{"tsn":7,"flags":"IE","ssn":3,"length":3}"#);
+    }
+
+    #[test]
+    fn gaps_are_runs_of_missing_and_arrived_tsns_and_overlaps_are_negative() {
+        let shown = |list: &[(u16, u16)]| {
+            let mut out = Vec::new();
+            let list = list.iter().map(|&(start, end)| GapBlock { start, end });
+            object(&mut out, |members| blocks(members, "gaps", list));
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(shown(&[(2, 3), (5, 5), (1000, 65_535)]), r#"{"gaps":[1,2,1,1,994,64536]}"#);
+        assert_eq!(shown(&[(0, 9), (4, 2)]), r#"{"gaps":[-1,10,-6,-1]}"#);
+        assert_eq!(shown(&[]), "{}");
     }
 }
