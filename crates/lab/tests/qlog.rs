@@ -4,6 +4,8 @@ use crate::common;
 
 use anabranch_lab as lab;
 use common::*;
+use foreign_qlog::VantagePointType;
+use foreign_qlog::reader::{Event, QlogSeqReader};
 use lab::output::{RunControl, RunOutput};
 use lab::scenario::{Every, Outage, Probe, ProbeQuantity, ProbeTarget, Scenario};
 use serde_json::Value;
@@ -134,6 +136,25 @@ fn packets_and_losses_of_a_log_are_those_of_the_run() {
         .sum();
     let resent = value("fast_retransmissions") + value("timer_retransmissions");
     assert!((lost as f64 - resent).abs() <= 0.05 * resent, "{lost} lost, {resent} retransmitted");
+}
+
+#[test]
+fn the_crate_qlog_reads_the_header_and_every_event() {
+    let (_, logs) = logged(&scenario(2), "foreign");
+    for (log, side) in logs.iter().zip([VantagePointType::Client, VantagePointType::Server]) {
+        let reader = QlogSeqReader::new(Box::new(log.as_slice())).expect("the header is of its schema");
+        let trace = reader.qlog.trace.clone();
+        assert_eq!(trace.vantage_point.expect("a vantage point").ty, side);
+        assert_eq!(trace.common_fields.expect("common fields").group_id.as_deref(), Some("flow"));
+        let read = reader.map(|event| match event {
+            Event::Json(event) => (event.time, event.name),
+            Event::Qlog(event) => panic!("an event of QUIC: {event:?}"),
+        });
+        let ours = records(log).into_iter().skip(1).map(|record| {
+            (record["time"].as_f64().expect("a time"), record["name"].as_str().expect("a name").to_owned())
+        });
+        assert_eq!(read.collect::<Vec<_>>(), ours.collect::<Vec<_>>());
+    }
 }
 
 #[test]
