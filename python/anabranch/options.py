@@ -136,6 +136,9 @@ class Options(AssociationOptions, total=False):
     auth_chunks: Sequence[int]
     """Chunk types that the peer must authenticate, besides those of ASCONF if ``asconf`` is on (INET: ``chunks``).
     0 is DATA, 3 is SACK. Expected: at most 32 chunk types, and none of 1, 2, 14 and 15. Default: []."""
+    auth_hmacs: Sequence[int]
+    """HMAC identifiers that the peer may use, the preferred one first: 3 is SHA-256, and 1 is SHA-1, which RFC
+    4895, section 3.3 demands. Expected: [3, 1], [1, 3] or [1]. Default: [3, 1]."""
     buffer_budget: str
     """Bytes by which all buffers of an endpoint with the size ``auto`` may grow together. Each begins with 1 MiB,
     and takes no more than it leaves for the others. Default: "268435456 B"."""

@@ -70,6 +70,10 @@ options! {
         /// `chunks`). 0 is DATA, 3 is SACK.
         auth_chunks: Vec<u8> = Vec::new(), "at most 32 chunk types, and none of 1, 2, 14 and 15"
             if |types| types.len() <= 32 && !types.iter().any(|kind| wire::Auth::NEVER_LISTED.contains(kind));
+        /// HMAC identifiers that the peer may use, the preferred one first: 3 is SHA-256, and 1 is SHA-1,
+        /// which `rfc4895#section-3.3` demands.
+        auth_hmacs: Vec<u16> = vec![3, 1], "[3, 1], [1, 3] or [1]"
+            if |ids| matches!(ids[..], [3, 1] | [1, 3] | [1]);
         /// Adds and deletes addresses of an existing association by ASCONF, if the peer supports it too
         /// (`rfc5061`; INET: `addIP`). Needs `auth`.
         asconf: bool = false, "false unless `auth` is true" if |on, all| !on || all.auth;

@@ -1,6 +1,7 @@
 //! Authenticated chunks (`rfc4895`) between two endpoints of this crate.
 
 use anabranch_sctp::{Config, Event, KeyError, State};
+use std::collections::BTreeSet;
 use testkit::{Fate, Pair, Sent, Side, endpoint_config, ms, packet, parse};
 use transport::PacketBuf;
 use units::Span;
@@ -195,22 +196,50 @@ fn a_changed_packet_is_discarded_from_its_auth_chunk_on_and_the_association_is_u
     exchange(&mut pair, 10_000);
 }
 
-// rfc4895#section-4.1
+// rfc4895#section-4.1, rfc4895#section-6.3
 #[test]
-fn an_unknown_hmac_identifier_is_reported() {
-    let mut pair = pair(&[0], &[0]);
+fn an_hmac_identifier_that_was_not_offered_is_reported() {
+    for (offered, id) in [(vec![3, 1], 9), (vec![1], 3)] {
+        let with = |side| endpoint_config(side, 2, &Config { auth_hmacs: offered.clone(), ..config(&[0]) });
+        let mut pair = Pair::of(with(Side::Client), with(Side::Server));
+        pair.establish();
+        pair.send(Side::Client, 4);
+        let sent = pair.sent.last().unwrap();
+        let (src, dst, mut head) = (sent.src, sent.dst, sent.bytes.as_octets().to_vec());
+        head[12 + 7] = id;
+        head[8..12].fill(0);
+        let crc = wire::crc32c(head.as_slice().into());
+        head[8..12].copy_from_slice(&crc.to_le_bytes());
+        pair.inject(Side::Server, src, dst, &PacketBuf { head, zeros: 0 });
+        let answer = pair.sent.last().unwrap();
+        assert_eq!(answer.chunks(), "ERROR");
+        assert_eq!(testkit::causes(&answer.bytes), [format!("UnsupportedHmac {{ hmac_id: {id} }}")]);
+    }
+}
+
+// rfc4895#section-3.3
+#[test]
+fn each_side_uses_the_hmac_that_the_other_side_prefers() {
+    let hmacs = [vec![1, 3], vec![3, 1]];
+    let of =
+        |side, n: usize| endpoint_config(side, 2, &Config { auth_hmacs: hmacs[n].clone(), ..config(&ALL) });
+    let mut pair = Pair::of(of(Side::Client, 0), of(Side::Server, 1));
     pair.establish();
-    pair.send(Side::Client, 4);
-    let sent = pair.sent.last().unwrap();
-    let (src, dst, mut head) = (sent.src, sent.dst, sent.bytes.as_octets().to_vec());
-    head[12 + 7] = 9;
-    head[8..12].fill(0);
-    let crc = wire::crc32c(head.as_slice().into());
-    head[8..12].copy_from_slice(&crc.to_le_bytes());
-    pair.inject(Side::Server, src, dst, &PacketBuf { head, zeros: 0 });
-    let answer = pair.sent.last().unwrap();
-    assert_eq!(answer.chunks(), "ERROR");
-    assert_eq!(testkit::causes(&answer.bytes), ["UnsupportedHmac { hmac_id: 9 }"]);
+    exchange(&mut pair, 20_000);
+    assert_eq!(unauthenticated(&mut pair), [0, 0]);
+    let used = |from: Side| {
+        let packets = pair.sent.iter().filter(move |sent| sent.from == from);
+        let ids = packets.flat_map(|sent| {
+            let chunks = parse(&sent.bytes).chunks();
+            let ids = chunks.filter_map(|chunk| match chunk {
+                Ok(Chunk::Auth(auth)) => Some(auth.hmac_id),
+                _ => None,
+            });
+            ids.collect::<Vec<_>>()
+        });
+        ids.collect::<BTreeSet<u16>>()
+    };
+    assert_eq!([Side::Client, Side::Server].map(used), [BTreeSet::from([3]), BTreeSet::from([1])]);
 }
 
 // rfc4895#section-6.3
@@ -311,5 +340,8 @@ fn options_that_cannot_work_are_refused() {
         assert_eq!(check(config(&[wrong])), Err("auth_chunks"));
     }
     assert_eq!(check(config(&[0; 33])), Err("auth_chunks"));
+    for wrong in [vec![], vec![3], vec![1, 1], vec![1, 3, 3], vec![1, 2]] {
+        assert_eq!(check(Config { auth_hmacs: wrong, ..config(&ALL) }), Err("auth_hmacs"));
+    }
     assert_eq!(check(Config { asconf: true, ..Config::default() }), Err("asconf"));
 }

@@ -150,8 +150,8 @@ impl Endpoint {
     /// Sets the options of later associations. If `buffer_budget` changes, they have a budget of their own.
     ///
     /// If a peer already has an INIT ACK of this endpoint, its association has the extensions and streams
-    /// that the INIT ACK announced, and otherwise the new options. If `auth_chunks` or `asconf` changed with
-    /// AUTH on, the handshake of such a peer fails, and the peer must begin again.
+    /// that the INIT ACK announced, and otherwise the new options. If `auth_chunks`, `auth_hmacs` or
+    /// `asconf` changed with AUTH on, the handshake of such a peer fails, and the peer must begin again.
     ///
     /// # Errors
     /// [`ConfigError`] names an option with an invalid value; nothing changes then.

@@ -244,12 +244,12 @@ impl Endpoint {
             buffer,
             "at least that of the endpoint, which the peer was told",
         )?;
-        let terms = |config: &Config| (config.auth_chunks.clone(), config.asconf);
+        let terms = |config: &Config| (config.auth_chunks.clone(), config.auth_hmacs.clone(), config.asconf);
         check(
             !self.local.config.auth || terms(&config) == terms(&self.local.config),
             "auth_chunks",
             format_args!("{:?}", config.auth_chunks),
-            "as `asconf` that of the endpoint, which the peer was told",
+            "as `auth_hmacs` and `asconf` that of the endpoint, which the peer was told",
         )?;
         let waiting = self.arrivals.take(id).ok_or(AcceptError::Gone)?;
         let (cookie, datagram) = (&waiting.cookie, waiting.datagram());

@@ -6,7 +6,7 @@ use sha2::Sha256;
 use std::cmp::Ordering;
 use transport::Octets;
 
-/// An HMAC algorithm (`rfc4895#section-8.4`). All variants are offered and accepted.
+/// An HMAC algorithm (`rfc4895#section-8.4`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     /// SHA-1, which is mandatory.
@@ -18,12 +18,12 @@ pub(crate) enum Algorithm {
 impl Algorithm {
     /// Bytes of the longest HMAC.
     pub(crate) const LONGEST: usize = 32;
-    /// The algorithms that we offer, in order of preference.
-    pub(crate) const OFFERED: [Algorithm; 2] = [Algorithm::Sha256, Algorithm::Sha1];
+    /// All algorithms.
+    pub(crate) const ALL: [Algorithm; 2] = [Algorithm::Sha256, Algorithm::Sha1];
 
     /// The algorithm with this identifier.
     pub(crate) fn of(id: u16) -> Option<Self> {
-        Self::OFFERED.into_iter().find(|algorithm| algorithm.id() == id)
+        Self::ALL.into_iter().find(|algorithm| algorithm.id() == id)
     }
 
     pub(crate) const fn id(self) -> u16 {

@@ -65,6 +65,8 @@ pub(crate) struct Authentication {
     required: TypeSet,
     /// Types that the peer requires to be authenticated.
     demanded: TypeSet,
+    /// The algorithms that we offered.
+    offered: Vec<Algorithm>,
     /// The algorithm of the AUTH chunks that we send.
     algorithm: Algorithm,
 }
@@ -76,7 +78,8 @@ impl Authentication {
             theirs: theirs.vector(),
             required: ours.types(),
             demanded: theirs.types(),
-            algorithm: theirs.algorithm(),
+            offered: ours.known_algorithms().collect(),
+            algorithm: theirs.known_algorithms().next().unwrap_or(Algorithm::Sha1),
         }
     }
 
@@ -121,7 +124,8 @@ impl Authentication {
         auth: &Auth<'_>,
         rest: Octets<'_>,
     ) -> Result<(), AuthFault> {
-        let algorithm = Algorithm::of(auth.hmac_id).ok_or(AuthFault::Algorithm)?;
+        let offered = self.offered.iter().find(|algorithm| algorithm.id() == auth.hmac_id);
+        let algorithm = offered.ok_or(AuthFault::Algorithm)?;
         let secret = shared.get(auth.key_id).ok_or(AuthFault::Forged)?;
         let key = association_key(secret, &self.ours, &self.theirs);
         let valid = algorithm.verify(&key, &auth.fixed_part(), rest, auth.hmac);

@@ -39,7 +39,7 @@ impl Terms {
         if config.asconf {
             types.extend(asconf::TYPES.iter().filter(|kind| !config.auth_chunks.contains(kind)));
         }
-        let algorithms = Algorithm::OFFERED.iter().flat_map(|algorithm| algorithm.id().to_be_bytes());
+        let algorithms = config.auth_hmacs.iter().flat_map(|id| id.to_be_bytes());
         Terms { random, chunks: (!types.is_empty()).then_some(types), algorithms: algorithms.collect() }
     }
 
@@ -90,11 +90,10 @@ impl Terms {
         TypeSet::of_list(self.chunks.as_deref().unwrap_or_default())
     }
 
-    /// The algorithm that this end prefers among those that we support.
-    pub(super) fn algorithm(&self) -> Algorithm {
+    /// The algorithms of this end that we support, the preferred one first.
+    pub(super) fn known_algorithms(&self) -> impl Iterator<Item = Algorithm> {
         let (ids, _) = self.algorithms.as_chunks();
-        let known = |id: &[u8; 2]| Algorithm::of(u16::from_be_bytes(*id));
-        ids.iter().find_map(known).unwrap_or(Algorithm::Sha1)
+        ids.iter().filter_map(|id| Algorithm::of(u16::from_be_bytes(*id)))
     }
 
     /// Appends the announcements to a state cookie.

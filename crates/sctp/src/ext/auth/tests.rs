@@ -41,10 +41,11 @@ fn signed(algorithm: Algorithm, shared: &SharedKeys) -> PacketBuf {
 /// What B finds when it verifies a packet from A; `None` if the packet does not begin with AUTH.
 fn verified(bytes: &[u8], shared: &SharedKeys) -> Option<Result<(), AuthFault>> {
     let [a, b] = both_sides();
+    let receiver = Authentication { offered: Algorithm::ALL.to_vec(), ..Authentication::new(&b, &a) };
     let packet = Packet::parse(bytes.into(), Checksum::Offloaded).ok()?;
     let mut chunks = packet.chunks();
     let Some(Ok(Chunk::Auth(auth))) = chunks.next() else { return None };
-    Some(Authentication::new(&b, &a).verify(shared, &auth, chunks.rest()))
+    Some(receiver.verify(shared, &auth, chunks.rest()))
 }
 
 // rfc4895#section-6.1
@@ -102,7 +103,7 @@ fn packet_with_hmac_sha_256_is_that_of_the_vector() {
 // rfc4895#section-6.3
 #[test]
 fn any_changed_bit_from_the_auth_chunk_on_makes_it_invalid() {
-    for algorithm in Algorithm::OFFERED {
+    for algorithm in Algorithm::ALL {
         let packet = signed(algorithm, &SharedKeys::default()).as_octets().to_vec();
         for bit in 12 * 8..packet.len() * 8 {
             let mut forged = packet.clone();
@@ -169,7 +170,8 @@ fn auth_needs_a_random_number_of_32_bytes_and_sha_1() {
     let good = offer(&[1; 32], &[0xc1, 0x80], &[0, 9, 0, 1, 0, 3]);
     let (both, terms) = agree(good).unwrap();
     assert!(both.has(Ext::Auth) && both.has(Ext::Asconf));
-    assert_eq!(terms.unwrap().algorithm(), Algorithm::Sha1, "the first that we have");
+    let known: Vec<_> = terms.unwrap().known_algorithms().collect();
+    assert_eq!(known, [Algorithm::Sha1, Algorithm::Sha256], "those that we have, in the order of the peer");
     assert!(agree(AuthOffer { random: Some(&[1; 31]), ..good }).is_err());
     assert!(agree(AuthOffer { algorithms: Some(&[0, 3]), ..good }).is_err());
     assert!(agree(AuthOffer { algorithms: Some(&[0, 1, 0]), ..good }).is_err());
