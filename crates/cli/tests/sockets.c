@@ -516,52 +516,11 @@ static void bursts(void) {
     NEED(take(accepted, data, sizeof data) == 0);
 }
 
-static void options(void) {
-    int fd = opened(SOCK_STREAM);
-    struct sctp_assoc_value value = {.assoc_value = 4};
-    socklen_t len = sizeof value;
-    set(fd, 0x1200, &value, sizeof value);
-    value.assoc_value = 0;
-    NEED(getsockopt(fd, IPPROTO_SCTP, 0x1200, &value, &len) == 0 && value.assoc_value == 4);
-    struct {
-        int id;
-        unsigned short name, text;
-        char bytes[16];
-    } named = {0, 10, 5, "sack_delay40 ms"}, wrong = {0, 10, 3, "sack_delai1 s"};
-    set(fd, 0x1300, &named, sizeof named);
-    FAILS(setsockopt(fd, IPPROTO_SCTP, 0x1300, &wrong, sizeof wrong), EINVAL);
-    struct sctp_sack_info sack;
-    len = sizeof sack;
-    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_DELAYED_SACK, &sack, &len) == 0 && sack.sack_delay == 40);
-}
-
 static unsigned assoc_value(int fd, int name) {
     struct sctp_assoc_value value = {.assoc_value = 99};
     socklen_t len = sizeof value;
     NEED(getsockopt(fd, IPPROTO_SCTP, name, &value, &len) == 0 && len == sizeof value);
     return value.assoc_value;
-}
-
-static void thresholds(void) {
-    int fd = opened(SOCK_STREAM);
-    struct sctp_paddrthlds first = {.spt_pathmaxrxt = 7, .spt_pathpfthld = 2};
-    struct sctp_paddrthlds_v2 second = {.spt_pathmaxrxt = 0, .spt_pathpfthld = 3, .spt_pathcpthld = 4}, kept;
-    socklen_t len = sizeof kept;
-    set(fd, SCTP_PEER_ADDR_THLDS, &first, sizeof first);
-    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS_V2, &kept, &len) == 0 && len == sizeof kept);
-    NEED(kept.spt_pathmaxrxt == 7 && kept.spt_pathpfthld == 2 && kept.spt_pathcpthld == 0xffff);
-    set(fd, SCTP_PEER_ADDR_THLDS_V2, &second, sizeof second);
-    second.spt_pathcpthld = 2;
-    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS_V2, &second, sizeof second), EINVAL);
-    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS_V2, &kept, &len) == 0);
-    NEED(kept.spt_pathmaxrxt == 7 && kept.spt_pathpfthld == 3 && kept.spt_pathcpthld == 4);
-    /* As many errors as make a path inactive: it is never potentially failed. */
-    first.spt_pathpfthld = 7;
-    second.spt_pathpfthld = 7, second.spt_pathcpthld = 0xffff;
-    set(fd, SCTP_PEER_ADDR_THLDS_V2, &second, sizeof second);
-    len = sizeof first;
-    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS, &first, &len) == 0);
-    NEED(first.spt_pathpfthld == 0xffff);
 }
 
 /* With TELL a program gets notifications of potentially failed paths; with HIDE it cannot read their state. */
@@ -686,33 +645,12 @@ static void everyone(void) {
     NEED(take(accepted, data, 8) == 3 && !memcmp(data, "one", 3));
 }
 
-/* No process uses UDP port 9; the stack uses 9899. */
-static void udp_port(void) {
-    int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM);
-    struct sctp_udpencaps peer = {.sue_port = htons(9)};
-    struct sockaddr_in address = at(PORT, "127.0.0.1");
-    socklen_t len = sizeof peer;
-    set(client, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, sizeof peer);
-    FAILS(connect(client, (void *)&address, sizeof address), ECONNREFUSED);
-    peer.sue_port = htons(9899);
-    set(client, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, sizeof peer);
-    join(client);
-    peer.sue_port = 0;
-    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, &len) == 0);
-    NEED(len == sizeof peer && peer.sue_port == htons(9899));
-    /* The stack uses UDP, so it refuses port 0, which means plain IP. */
-    peer.sue_port = 0;
-    FAILS(setsockopt(client, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, sizeof peer), EINVAL);
-    close(listener);
-}
-
 int main(int count, char **names) {
     static const struct check checks[] = {
         {"streams", streams}, {"unread", unread},       {"peeloff", peeloff}, {"bindx", bindx},
         {"autoclose", autoclose}, {"nxtinfo", nxtinfo}, {"fragments", fragments}, {"large", large},
         {"linger", linger},   {"mmsg", mmsg},           {"resets", resets},   {"keys", keys},
-        {"options", options}, {"ready", ready},         {"crowd", crowd},     {"inherited", inherited},
-        {"bursts", bursts},   {"thresholds", thresholds}, {"exposed", exposed}, {"lifetimes", lifetimes},
-        {"scheduler", scheduler}, {"everyone", everyone}, {"udp_port", udp_port}};
+        {"ready", ready},     {"crowd", crowd},         {"inherited", inherited}, {"bursts", bursts},
+        {"exposed", exposed}, {"lifetimes", lifetimes}, {"scheduler", scheduler}, {"everyone", everyone}};
     return run(count, names, checks, sizeof checks / sizeof *checks);
 }

@@ -31,7 +31,7 @@ static void set(int fd, int name, const void *value, socklen_t len) {
     NEED(setsockopt(fd, IPPROTO_SCTP, name, value, len) == 0);
 }
 
-static void set_int(int fd, int name, int value) { set(fd, name, &value, sizeof value); }
+static inline void set_int(int fd, int name, int value) { set(fd, name, &value, sizeof value); }
 
 static int opened(int style) {
     int fd = socket(AF_INET, style, IPPROTO_SCTP);
@@ -56,7 +56,7 @@ static struct sctp_nxtinfo next_info;
 static int last_flags, last_id;
 
 /* Receives a message or notification. */
-static ssize_t take(int fd, void *data, size_t len) {
+static inline ssize_t take(int fd, void *data, size_t len) {
     char control[512];
     struct iovec part = {data, len};
     struct msghdr message = {0, 0, &part, 1, control, sizeof control, 0};
@@ -76,7 +76,7 @@ static ssize_t take(int fd, void *data, size_t len) {
     return got;
 }
 
-static void pause_ms(long ms) { poll(0, 0, ms); }
+static inline void pause_ms(long ms) { poll(0, 0, ms); }
 
 struct check {
     const char *name;

@@ -1,4 +1,4 @@
-//! Runs the checks of sockets.c and notifications.c with the preloaded library, each in
+//! Runs the checks of sockets.c, options.c and notifications.c with the preloaded library, each in
 //! a network namespace of its own.
 #![cfg(target_os = "linux")]
 
@@ -15,6 +15,11 @@ use std::process::Command;
 #[test]
 fn sockets_behave_as_those_of_linux() {
     check("sockets");
+}
+
+#[test]
+fn options_are_read_as_they_were_set() {
+    check("options");
 }
 
 #[test]
@@ -66,8 +71,31 @@ for port, on in (5001, 0), (5002, 1):
     assert!(chunks[..2] == [0, 0] && chunks[2] > 0 && chunks[3] > 0, "{chunks:?}");
 }
 
-/// The capabilities of the program decide whether it may use such a port, not those of the process with the
-/// stack.
+/// Each end signs with the algorithm that the other end prefers: 1 is SHA-1, 3 is SHA-256.
+#[test]
+fn a_program_chooses_the_hmac_of_its_peer() {
+    if ["python3", "tshark"].iter().any(|name| which(name).is_none()) || in_new_namespace().is_none() {
+        return skip("HMACs of programs", "python3, tshark or network namespaces");
+    }
+    let code = "import socket, struct
+listener, client = socket.socket(2, 1, 132), socket.socket(2, 1, 132)
+for end, hmacs in (listener, (1, 3)), (client, (3, 1)):
+    end.setsockopt(132, 21, b'\\0')
+    end.setsockopt(132, 22, struct.pack('I2H', 2, *hmacs))
+listener.bind(('127.0.0.1', 5001)); listener.listen(); client.connect(('127.0.0.1', 5001))
+accepted = listener.accept()[0]
+client.send(b'there'); assert accepted.recv(9) == b'there'
+accepted.send(b'back'); assert client.recv(9) == b'back'";
+    let script = "timeout 60 $A preload --capture $0 -- python3 -c \"$1\"
+        for way in dst src; do
+            tshark -r $0 -Y \"sctp.${way}port == 5001 && sctp.chunk_type == 15\" -T fields -e sctp.hmac_id | sort -u
+        done 2> /dev/null";
+    let told = captured("hmacs", script, code);
+    let ids: Vec<&str> = told.lines().collect();
+    assert_eq!(ids, ["1", "3"]);
+}
+
+/// The capabilities of the program decide, not those of the host process.
 #[test]
 fn ports_below_1024_need_a_capability() {
     if ["python3", "setpriv"].iter().any(|name| which(name).is_none()) || in_new_namespace().is_none() {

@@ -70,6 +70,7 @@ pub const AUTH_SUPPORTED: i32 = 129;
 pub const ECN_SUPPORTED: i32 = 130;
 pub const EXPOSE_POTENTIALLY_FAILED_STATE: i32 = 131;
 pub const REMOTE_UDP_ENCAPS_PORT: i32 = 132;
+pub const PLPMTUD_PROBE_INTERVAL: i32 = 133;
 /// An option of FreeBSD, as is the next one. Values: 0 off, 1 CMT, 2 CMT with `rpv1`, 3
 /// with `rpv2`, 4 with `lia`.
 pub const CMT_ON_OFF: i32 = 0x1200;

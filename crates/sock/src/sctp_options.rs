@@ -2,7 +2,7 @@
 
 use crate::fields::{Fields, Written, millis};
 use crate::general::keep;
-use crate::socket::Socket;
+use crate::socket::{Settings, Socket};
 use crate::statistics::{HEADERS, fragment};
 use nix::errno::Errno;
 use records::notification;
@@ -53,6 +53,7 @@ pub fn set_sctp(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<()
                 config.auth_chunks.push(kind);
             }
         }
+        n::HMAC_IDENT => set_hmacs(config, value)?,
         n::ADAPTATION_LAYER => config.adaptation = Some(value.u32(0)?),
         n::PARTIAL_DELIVERY_POINT => {
             let point = ByteCount::new(value.u32(0)?.into());
@@ -82,8 +83,38 @@ pub fn set_sctp(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<()
             config.max_burst = if burst == 0 { u32::MAX } else { burst };
         }
         n::PEER_ADDR_PARAMS => set_path_params(config, value)?,
+        n::PLPMTUD_PROBE_INTERVAL => {
+            config.pmtud = set_probe_interval(&mut socket.settings, value.u32(136)?)?;
+        }
         _ => return set_setting(socket, name, value),
     }
+    Ok(())
+}
+
+/// The least interval that Linux takes for `SCTP_PLPMTUD_PROBE_INTERVAL`, in milliseconds.
+const LEAST_PROBE_INTERVAL: u32 = 5000;
+
+/// Keeps the interval, which has no effect: the stack has its own. Returns whether it turns path MTU discovery
+/// on.
+fn set_probe_interval(settings: &mut Settings, interval: u32) -> Result<bool, Errno> {
+    if (1..LEAST_PROBE_INTERVAL).contains(&interval) {
+        return Err(Errno::EINVAL);
+    }
+    settings.probe_interval = Some(interval).filter(|&interval| interval > 0);
+    Ok(interval > 0)
+}
+
+/// `SCTP_HMAC_IDENT`: the HMACs that the peer may use, the preferred one first.
+fn set_hmacs(config: &mut Config, value: &Fields<'_>) -> Result<(), Errno> {
+    if !config.auth {
+        return Err(Errno::EACCES);
+    }
+    let listed = (0..value.u32(0)? as usize).map(|at| value.u16(4 + 2 * at));
+    let listed = listed.collect::<Result<Vec<_>, _>>()?;
+    if !listed.iter().all(|id| Config::default().auth_hmacs.contains(id)) {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    config.auth_hmacs = listed;
     Ok(())
 }
 
@@ -161,8 +192,8 @@ fn set_setting(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<(),
 }
 
 pub fn get_sctp(socket: &Socket, name: i32, given: &[u8]) -> Result<Vec<u8>, Errno> {
-    let (config, settings) = (&socket.config, &socket.settings);
-    let id = Written::default().put(given.get(..4).unwrap_or(&[0; 4]));
+    let config = &socket.config;
+    let id = id_of(given);
     let written = match name {
         n::RTOINFO => {
             let id = id.u32(millis(config.rto_initial));
@@ -178,30 +209,9 @@ pub fn get_sctp(socket: &Socket, name: i32, given: &[u8]) -> Result<Vec<u8>, Err
             streams.u16(config.max_init_retransmits).u16(millis(most))
         }
         n::NODELAY => Written::default().u32(u32::from(!config.nagle)),
-        n::DEFAULT_SEND_PARAM => {
-            let lifetime = if settings.defaults.policy == n::send::TTL { settings.defaults.value } else { 0 };
-            let written = Written::default()
-                .u16(settings.defaults.stream)
-                .u16(0_u16)
-                .u16(settings.defaults.flags)
-                .u16(0_u16);
-            written.u32(settings.defaults.ppid).u32(settings.defaults.context).u32(lifetime).pad_to(32)
-        }
-        n::DEFAULT_SNDINFO => {
-            let written = Written::default().u16(settings.defaults.stream).u16(settings.defaults.flags);
-            written.u32(settings.defaults.ppid).u32(settings.defaults.context).pad_to(16)
-        }
-        n::DEFAULT_PRINFO => id.u32(settings.defaults.value).u16(settings.defaults.policy).u16(0_u16),
-        n::EVENTS => Written::default().put(settings.events),
-        n::RECVRCVINFO => Written::default().u32(u32::from(settings.receive_info)),
-        n::RECVNXTINFO => Written::default().u32(u32::from(settings.next_info)),
-        n::CONTEXT => id.u32(settings.received_context),
         n::DELAYED_SACK => id.u32(millis(config.sack_delay)).u32(config.sack_frequency),
         n::MAX_BURST => id.u32(config.max_burst),
         n::MAXSEG => id.u32(fragment(config.mtu)),
-        n::AUTOCLOSE => Written::default().u32(settings.autoclose.map_or(0, |idle| millis(idle) / 1000)),
-        n::DISABLE_FRAGMENTS => Written::default().u32(u32::from(settings.whole)),
-        n::FRAGMENT_INTERLEAVE => Written::default().u32(u32::from(settings.interleave)),
         n::ENABLE_STREAM_RESET => id.u32(reset_bits(config.allow_reset)),
         n::PR_SUPPORTED => id.u32(u32::from(config.pr_sctp)),
         n::RECONFIG_SUPPORTED => id.u32(u32::from(config.stream_reset)),
@@ -209,10 +219,11 @@ pub fn get_sctp(socket: &Socket, name: i32, given: &[u8]) -> Result<Vec<u8>, Err
         n::ASCONF_SUPPORTED => id.u32(u32::from(config.asconf)),
         n::AUTH_SUPPORTED => id.u32(u32::from(config.auth)),
         n::ECN_SUPPORTED => id.u32(u32::from(config.ecn != EcnMode::Off)),
-        n::AUTH_ACTIVE_KEY => id.u16(settings.active_key).u16(0_u16),
         n::LOCAL_AUTH_CHUNKS => id.u32(config.auth_chunks.len()).put(&config.auth_chunks),
-        // SHA-256, then SHA-1 (`rfc4895#section-8.4`).
-        n::HMAC_IDENT => Written::default().u32(2_u32).u16(3_u16).u16(1_u16),
+        n::HMAC_IDENT => {
+            let count = Written::default().u32(config.auth_hmacs.len());
+            config.auth_hmacs.iter().fold(count, |list, &id| list.u16(id))
+        }
         n::PEER_ADDR_THLDS | n::PEER_ADDR_THLDS_V2 => {
             let address = given.get(8..136).unwrap_or(&[0; 128]);
             thresholds(config, name, id.pad_to(8).put(address))
@@ -221,7 +232,6 @@ pub fn get_sctp(socket: &Socket, name: i32, given: &[u8]) -> Result<Vec<u8>, Err
             let place = SCHEDULERS.iter().position(|&other| other == config.stream_scheduler);
             id.u32(place.unwrap_or(ROUND_ROBIN))
         }
-        n::EXPOSE_POTENTIALLY_FAILED_STATE => id.u32(settings.exposes_failing),
         n::CMT_ON_OFF => id.u32(cmt(config)),
         n::CMT_USE_DAC => id.u32(u32::from(config.cmt.dac)),
         n::PEER_ADDR_PARAMS => {
@@ -231,15 +241,60 @@ pub fn get_sctp(socket: &Socket, name: i32, given: &[u8]) -> Result<Vec<u8>, Err
             let on = if config.hb_interval.is_some() { 1 } else { 2 };
             written.u32(millis(config.sack_delay)).u32(on | 8 | 0x20_u32).pad_to(156)
         }
-        n::I_WANT_MAPPED_V4_ADDR => kept_or(socket, name, 1),
+        n::PLPMTUD_PROBE_INTERVAL => {
+            let address = given.get(8..136).unwrap_or(&[0; 128]);
+            let interval = socket.settings.probe_interval.unwrap_or(LEAST_PROBE_INTERVAL);
+            id.pad_to(8).put(address).u32(if config.pmtud { interval } else { 0 }).pad_to(144)
+        }
         n::ADAPTATION_LAYER => Written::default().u32(config.adaptation.unwrap_or(0)),
         n::PARTIAL_DELIVERY_POINT => {
             Written::default().u32(config.partial_delivery_point.map_or(0, ByteCount::get))
         }
+        _ => return get_setting(socket, name, given),
+    };
+    Ok(written.0)
+}
+
+/// Reads an option of the socket.
+fn get_setting(socket: &Socket, name: i32, given: &[u8]) -> Result<Vec<u8>, Errno> {
+    let settings = &socket.settings;
+    let (id, defaults) = (id_of(given), &settings.defaults);
+    let written = match name {
+        n::DEFAULT_SEND_PARAM => {
+            let lifetime = if defaults.policy == n::send::TTL { defaults.value } else { 0 };
+            let written = Written::default().u16(defaults.stream).u16(0_u16).u16(defaults.flags).u16(0_u16);
+            written.u32(defaults.ppid).u32(defaults.context).u32(lifetime).pad_to(32)
+        }
+        n::DEFAULT_SNDINFO => {
+            let written = Written::default().u16(defaults.stream).u16(defaults.flags);
+            written.u32(defaults.ppid).u32(defaults.context).pad_to(16)
+        }
+        n::DEFAULT_PRINFO => id.u32(defaults.value).u16(defaults.policy).u16(0_u16),
+        n::EVENTS => Written::default().put(settings.events),
+        n::EVENT => {
+            let kind = Fields(given).u16(4)?;
+            let place = kind.checked_sub(notification::FIRST).map(usize::from);
+            let on = place.and_then(|place| settings.events.get(place)).ok_or(Errno::EINVAL)?;
+            id.u16(kind).put([*on]).pad_to(8)
+        }
+        n::RECVRCVINFO => Written::default().u32(u32::from(settings.receive_info)),
+        n::RECVNXTINFO => Written::default().u32(u32::from(settings.next_info)),
+        n::CONTEXT => id.u32(settings.received_context),
+        n::AUTOCLOSE => Written::default().u32(settings.autoclose.map_or(0, |idle| millis(idle) / 1000)),
+        n::DISABLE_FRAGMENTS => Written::default().u32(u32::from(settings.whole)),
+        n::FRAGMENT_INTERLEAVE => Written::default().u32(u32::from(settings.interleave)),
+        n::AUTH_ACTIVE_KEY => id.u16(settings.active_key).u16(0_u16),
+        n::EXPOSE_POTENTIALLY_FAILED_STATE => id.u32(settings.exposes_failing),
+        n::I_WANT_MAPPED_V4_ADDR => kept_or(socket, name, 1),
         n::AUTO_ASCONF | n::REUSE_PORT => kept_or(socket, name, 0),
         _ => return Err(Errno::ENOPROTOOPT),
     };
     Ok(written.0)
+}
+
+/// The association that a program put into its buffer.
+fn id_of(given: &[u8]) -> Written {
+    Written::default().put(given.get(..4).unwrap_or(&[0; 4]))
 }
 
 fn kept_or(socket: &Socket, name: i32, default: u32) -> Written {

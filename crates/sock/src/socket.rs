@@ -73,7 +73,9 @@ pub struct Settings {
     pub interleave: bool,
     /// `SCTP_EXPOSE_POTENTIALLY_FAILED_STATE`: 0 unset, 1 hides the state, 2 reports it.
     pub exposes_failing: u32,
-    /// UDP port of the peers of later associations; `None`: the default of this process.
+    /// `SCTP_PLPMTUD_PROBE_INTERVAL` in milliseconds, if the program set one.
+    pub probe_interval: Option<u32>,
+    /// UDP port of the peers of later associations, in place of that of the host process.
     pub remote_udp_port: Option<u16>,
     /// Keys for AUTH of later associations, and the number of the active one.
     pub keys: BTreeMap<u16, Vec<u8>>,

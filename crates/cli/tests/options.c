@@ -1,0 +1,153 @@
+/* Socket options by the preloaded library: what is set is read again, and what cannot work is refused. */
+#include "sockets.h"
+
+static void options(void) {
+    int fd = opened(SOCK_STREAM);
+    struct sctp_assoc_value value = {.assoc_value = 4};
+    socklen_t len = sizeof value;
+    set(fd, 0x1200, &value, sizeof value);
+    value.assoc_value = 0;
+    NEED(getsockopt(fd, IPPROTO_SCTP, 0x1200, &value, &len) == 0 && value.assoc_value == 4);
+    struct {
+        int id;
+        unsigned short name, text;
+        char bytes[16];
+    } named = {0, 10, 5, "sack_delay40 ms"}, wrong = {0, 10, 3, "sack_delai1 s"};
+    set(fd, 0x1300, &named, sizeof named);
+    FAILS(setsockopt(fd, IPPROTO_SCTP, 0x1300, &wrong, sizeof wrong), EINVAL);
+    struct sctp_sack_info sack;
+    len = sizeof sack;
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_DELAYED_SACK, &sack, &len) == 0 && sack.sack_delay == 40);
+}
+
+static void thresholds(void) {
+    int fd = opened(SOCK_STREAM);
+    struct sctp_paddrthlds first = {.spt_pathmaxrxt = 7, .spt_pathpfthld = 2};
+    struct sctp_paddrthlds_v2 second = {.spt_pathmaxrxt = 0, .spt_pathpfthld = 3, .spt_pathcpthld = 4}, kept;
+    socklen_t len = sizeof kept;
+    set(fd, SCTP_PEER_ADDR_THLDS, &first, sizeof first);
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS_V2, &kept, &len) == 0 && len == sizeof kept);
+    NEED(kept.spt_pathmaxrxt == 7 && kept.spt_pathpfthld == 2 && kept.spt_pathcpthld == 0xffff);
+    set(fd, SCTP_PEER_ADDR_THLDS_V2, &second, sizeof second);
+    second.spt_pathcpthld = 2;
+    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS_V2, &second, sizeof second), EINVAL);
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS_V2, &kept, &len) == 0);
+    NEED(kept.spt_pathmaxrxt == 7 && kept.spt_pathpfthld == 3 && kept.spt_pathcpthld == 4);
+    /* As many errors as make a path inactive: it is never potentially failed. */
+    first.spt_pathpfthld = 7;
+    second.spt_pathpfthld = 7, second.spt_pathcpthld = 0xffff;
+    set(fd, SCTP_PEER_ADDR_THLDS_V2, &second, sizeof second);
+    len = sizeof first;
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS, &first, &len) == 0);
+    NEED(first.spt_pathpfthld == 0xffff);
+}
+
+static void hmacs(void) {
+    struct {
+        unsigned count;
+        unsigned short ids[4];
+    } list = {2, {SCTP_AUTH_HMAC_ID_SHA1, SCTP_AUTH_HMAC_ID_SHA256}}, kept;
+    struct sctp_assoc_value on = {.assoc_value = 0};
+    int fd = opened(SOCK_STREAM);
+    socklen_t len = sizeof kept;
+    set(fd, SCTP_HMAC_IDENT, &list, 8);
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_HMAC_IDENT, &kept, &len) == 0 && len == 8);
+    NEED(kept.count == 2 && !memcmp(kept.ids, list.ids, 4));
+    list.count = 1;
+    set(fd, SCTP_HMAC_IDENT, &list, 6);
+    len = sizeof kept;
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_HMAC_IDENT, &kept, &len) == 0 && len == 6 && kept.count == 1);
+    /* Longer than what was given, no SHA-1, and an unknown algorithm. */
+    list.count = 3;
+    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_HMAC_IDENT, &list, 8), EINVAL);
+    list.count = 1, list.ids[0] = SCTP_AUTH_HMAC_ID_SHA256;
+    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_HMAC_IDENT, &list, 6), EINVAL);
+    list.ids[0] = 2;
+    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_HMAC_IDENT, &list, 6), EOPNOTSUPP);
+    len = sizeof kept;
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_HMAC_IDENT, &kept, &len) == 0 && kept.ids[0] == 1);
+    set(fd, SCTP_ASCONF_SUPPORTED, &on, sizeof on);
+    set(fd, SCTP_AUTH_SUPPORTED, &on, sizeof on);
+    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_HMAC_IDENT, &list, 6), EACCES);
+}
+
+/* Path MTU discovery is on, and an interval of 0 turns it off. */
+static void probing(void) {
+    int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM);
+    struct sctp_probeinterval probe = {.spi_interval = 99}, wrong = {.spi_interval = 4999};
+    struct sctp_status status;
+    socklen_t len = sizeof probe;
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_PLPMTUD_PROBE_INTERVAL, &probe, &len) == 0);
+    NEED(len == sizeof probe && probe.spi_interval >= 5000);
+    FAILS(setsockopt(client, IPPROTO_SCTP, SCTP_PLPMTUD_PROBE_INTERVAL, &wrong, sizeof wrong), EINVAL);
+    for (int n = 0; n < 2; n++) {
+        probe.spi_interval = n * 7000;
+        set(client, SCTP_PLPMTUD_PROBE_INTERVAL, &probe, sizeof probe);
+        probe.spi_interval = 99;
+        NEED(getsockopt(client, IPPROTO_SCTP, SCTP_PLPMTUD_PROBE_INTERVAL, &probe, &len) == 0);
+        NEED(probe.spi_interval == n * 7000u);
+    }
+    probe.spi_interval = 0;
+    set(client, SCTP_PLPMTUD_PROBE_INTERVAL, &probe, sizeof probe);
+    join(client);
+    /* Without probes the first packets are as long as the interface allows. */
+    len = sizeof status;
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_STATUS, &status, &len) == 0);
+    NEED(status.sstat_fragmentation_point == 1500 - 20 - 8 - 12 - 16);
+    close(listener);
+}
+
+/* The primary address, and the switch of one notification, are read as they were set. */
+static void answers(void) {
+    int client = opened(SOCK_STREAM), listener = opened(SOCK_STREAM);
+    struct sockaddr_in both[2] = {at(PORT, "127.0.0.1"), at(PORT, "127.0.0.2")};
+    struct sctp_event event = {.se_type = SCTP_SHUTDOWN_EVENT}, none = {.se_type = 0x7fff};
+    struct sctp_prim primary = {0};
+    socklen_t len = sizeof event;
+    for (event.se_on = 0; event.se_on < 2; event.se_on++) {
+        struct sctp_event kept = {.se_type = SCTP_SHUTDOWN_EVENT, .se_on = 9};
+        set(client, SCTP_EVENT, &event, sizeof event);
+        NEED(getsockopt(client, IPPROTO_SCTP, SCTP_EVENT, &kept, &len) == 0 && len == sizeof kept);
+        NEED(kept.se_type == SCTP_SHUTDOWN_EVENT && kept.se_on == event.se_on);
+    }
+    FAILS(getsockopt(client, IPPROTO_SCTP, SCTP_EVENT, &none, &len), EINVAL);
+    len = sizeof primary;
+    FAILS(getsockopt(client, IPPROTO_SCTP, SCTP_PRIMARY_ADDR, &primary, &len), EINVAL);
+    set(listener, SCTP_SOCKOPT_BINDX_ADD, both, sizeof both);
+    NEED(listen(listener, 5) == 0);
+    NEED(setsockopt(client, IPPROTO_SCTP, SCTP_SOCKOPT_CONNECTX, both, sizeof both) > 0);
+    pause_ms(300);
+    for (int n = 1; n >= 0; n--) {
+        memcpy(&primary.ssp_addr, &both[n], sizeof both[n]);
+        set(client, SCTP_PRIMARY_ADDR, &primary, sizeof primary);
+        memset(&primary, 0, sizeof primary);
+        NEED(getsockopt(client, IPPROTO_SCTP, SCTP_PRIMARY_ADDR, &primary, &len) == 0);
+        NEED(len == sizeof primary && !memcmp(&primary.ssp_addr, &both[n], sizeof both[n]));
+    }
+}
+
+/* No process uses UDP port 9; the host process uses 9899. */
+static void udp_port(void) {
+    int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM);
+    struct sctp_udpencaps peer = {.sue_port = htons(9)};
+    struct sockaddr_in address = at(PORT, "127.0.0.1");
+    socklen_t len = sizeof peer;
+    set(client, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, sizeof peer);
+    FAILS(connect(client, (void *)&address, sizeof address), ECONNREFUSED);
+    peer.sue_port = htons(9899);
+    set(client, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, sizeof peer);
+    join(client);
+    peer.sue_port = 0;
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, &len) == 0);
+    NEED(len == sizeof peer && peer.sue_port == htons(9899));
+    /* The host process uses UDP, so it refuses port 0, which means plain IP. */
+    peer.sue_port = 0;
+    FAILS(setsockopt(client, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, sizeof peer), EINVAL);
+    close(listener);
+}
+
+int main(int count, char **names) {
+    static const struct check checks[] = {{"options", options}, {"thresholds", thresholds}, {"hmacs", hmacs},
+                                          {"probing", probing}, {"answers", answers},       {"udp_port", udp_port}};
+    return run(count, names, checks, sizeof checks / sizeof *checks);
+}
