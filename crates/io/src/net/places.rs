@@ -18,7 +18,7 @@ pub(crate) fn bind_sockets(
         tries += 1;
         match bind_to(locals, udp_port, buffers) {
             Err(BindError::Address { source, .. })
-                if udp_port == 0 && source.kind() == io::ErrorKind::AddrInUse && tries < TRIES => {}
+                if udp_port == 0 && is_in_use(&source) && tries < TRIES => {}
             done => return done,
         }
     }
@@ -40,7 +40,7 @@ fn bind_to(
                 sockets.push(socket);
             }
             // A host without IPv6 can still use IPv4.
-            Err(_) if locals.is_empty() && address.is_ipv6() => {}
+            Err(error) if locals.is_empty() && address.is_ipv6() && !is_in_use(&error) => {}
             Err(source) => return Err(BindError::Address { address, source }),
         }
     }
@@ -61,15 +61,18 @@ pub(crate) fn bind_raw_sockets(
         match Socket::bind_ip(&spec, port, beside.map(|socket| socket.counters.clone())) {
             Ok(socket) => sockets.push(socket),
             // A host without IPv6 can still use IPv4.
-            Err(_) if locals.is_empty() && address.is_ipv6() => {}
+            Err(error) if locals.is_empty() && address.is_ipv6() && !is_in_use(&error) => {}
             Err(source) => return Err(BindError::Ip { address, source }),
         }
     }
     Ok(())
 }
 
-/// Shows to other processes that an SCTP port is in use for packets in IP, at each local address, as long as
-/// the result exists.
+fn is_in_use(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AddrInUse
+}
+
+/// Claims an SCTP port at each local address, for packets in IP. The port is in use while the result exists.
 pub(crate) fn claim_port(
     locals: &[(IpAddr, Option<String>)],
     port: u16,
@@ -83,9 +86,7 @@ pub(crate) fn claim_port(
 
 /// True if a process uses an SCTP port at an address for packets in IP, as [`claim_port`] shows.
 pub(crate) fn is_claimed(address: IpAddr, port: u16) -> bool {
-    let all: IpAddr =
-        if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    raw::is_claimed(address, port) || raw::is_claimed(all, port)
+    [address, raw::all_of(address)].into_iter().any(|address| raw::is_claimed(address, "", port))
 }
 
 /// The addresses and interfaces of the sockets.

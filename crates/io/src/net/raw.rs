@@ -6,7 +6,7 @@
 
 use super::bind::BindSpec;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The IP protocol number of SCTP.
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -21,6 +21,11 @@ pub(super) enum Framing {
     Ipv4,
     /// Nothing; packets are in IPv6.
     Ipv6,
+}
+
+/// The address that means all addresses of this family.
+pub(super) fn all_of(address: IpAddr) -> IpAddr {
+    if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
 }
 
 impl Framing {
@@ -54,7 +59,7 @@ mod other {
         open(spec, None)
     }
 
-    pub(in super::super) fn is_claimed(_: IpAddr, _: u16) -> bool {
+    pub(in super::super) fn is_claimed(_: IpAddr, _: &str, _: u16) -> bool {
         false
     }
 }
@@ -67,8 +72,9 @@ pub(super) use linux::{claim, is_claimed, open};
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux {
-    use super::{BindSpec, IpAddr, SCTP, io};
+    use super::{BindSpec, IpAddr, SCTP, all_of, io};
     use crate::net::bind::bind_to_device;
+    use nix::errno::Errno;
     use nix::libc::{
         BPF_ABS, BPF_B, BPF_H, BPF_IND, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_LDX, BPF_MSH, BPF_RET,
     };
@@ -106,15 +112,41 @@ mod linux {
     /// # Errors
     /// `AddrInUse`, if the port is in use there.
     pub(in super::super) fn claim(spec: &BindSpec, port: u16) -> io::Result<socket2::Socket> {
+        let (address, device) = (spec.address.ip(), spec.device.as_deref().unwrap_or_default());
         let claim = socket2::Socket::new(Domain::UNIX, Type::DGRAM, None)?;
-        claim.bind(&name(spec.address.ip(), spec.device.as_deref().unwrap_or_default(), port)?)?;
-        Ok(claim)
+        claim.bind(&name(address, device, port)?)?;
+        // The name is bound before the others are looked for: of two claims at the same time both may fail, but
+        // never both succeed.
+        match others(address, device)?.iter().any(|(address, device)| is_claimed(*address, device, port)) {
+            true => Err(Errno::EADDRINUSE.into()),
+            false => Ok(claim),
+        }
     }
 
-    /// True if a process has claimed a port at an address (see [`claim`]) without naming a device.
-    pub(in super::super) fn is_claimed(address: IpAddr, port: u16) -> bool {
+    /// The other addresses and interfaces whose claims exclude one: all addresses stand for each address of this
+    /// host, and no interface for each interface.
+    fn others(address: IpAddr, device: &str) -> io::Result<Vec<(IpAddr, String)>> {
+        let interfaces = if_addrs::get_if_addrs()?;
+        let (mut addresses, mut devices) = (vec![all_of(address)], vec![""]);
+        if address.is_unspecified() {
+            let of_family = interfaces.iter().map(|interface| interface.ip());
+            addresses.extend(of_family.filter(|other| other.is_ipv4() == address.is_ipv4()));
+        } else {
+            addresses.push(address);
+        }
+        if device.is_empty() {
+            devices.extend(interfaces.iter().map(|interface| &interface.name[..]));
+        } else {
+            devices.push(device);
+        }
+        let all = addresses.iter().flat_map(|&at| devices.iter().map(move |&on| (at, on)));
+        Ok(all.filter(|&other| other != (address, device)).map(|(at, on)| (at, on.to_owned())).collect())
+    }
+
+    /// True if a socket has claimed a port at an address.
+    pub(in super::super) fn is_claimed(address: IpAddr, device: &str, port: u16) -> bool {
         let probe = socket2::Socket::new(Domain::UNIX, Type::DGRAM, None);
-        probe.and_then(|probe| probe.connect(&name(address, "", port)?)).is_ok()
+        probe.and_then(|probe| probe.connect(&name(address, device, port)?)).is_ok()
     }
 
     fn name(address: IpAddr, device: &str, port: u16) -> io::Result<SockAddr> {

@@ -319,19 +319,34 @@ fn a_host_without_sctp_refuses_at_once_and_packets_for_another_port_are_not_read
 #[test]
 fn one_port_at_one_address_has_one_raw_socket() {
     in_a_namespace("one_port_at_one_address_has_one_raw_socket", |_| {
-        let bind = |address, port| {
-            Endpoint::builder().local(address).port(port).carrier(Carrier::Ip).udp_port(0).bind()
-        };
+        let builder = |port| Endpoint::builder().port(port).carrier(Carrier::Ip).udp_port(0);
+        let bind = |address, port| builder(port).local(address).bind();
         let first = bind(v4(1, 1), PORT).expect("binds");
-        for (address, port) in [(v4(1, 1), PORT + 1), (v6(1, 1), PORT)] {
+        for (address, port) in [(v4(1, 1), PORT + 1), (v6(1, 1), PORT), (v4(1, 2), PORT)] {
             bind(address, port).expect("binds");
         }
-        let error: BindError = bind(v4(1, 1), PORT).expect_err("in use");
-        let told = "cannot send SCTP in IP at 10.9.1.1: Address already in use (os error 98)";
-        assert_eq!(error.to_string(), told);
+        let in_use = |bound: Result<Endpoint, BindError>, address: IpAddr| {
+            let told = format!("cannot send SCTP in IP at {address}: Address already in use (os error 98)");
+            assert_eq!(bound.expect_err("in use").to_string(), told);
+        };
+        let all: [IpAddr; 2] = [[0; 4].into(), [0_u16; 8].into()];
+        let wildcard = |port| builder(port).bind();
+        let on_device = |address, port| builder(port).local_on_device(address, "e").bind();
+        in_use(bind(v4(1, 1), PORT), v4(1, 1));
+        in_use(on_device(v4(1, 1), PORT), v4(1, 1));
+        in_use(wildcard(PORT), all[0]);
         drop(first);
         // The driver's thread closes the socket a moment later.
         in_time(|| bind(v4(1, 1), PORT));
+        let _all = wildcard(PORT + 2).expect("binds");
+        for address in [v4(1, 2), v6(1, 1), [127, 0, 0, 2].into()] {
+            in_use(bind(address, PORT + 2), address);
+        }
+        for (address, all, port) in [(v4(1, 1), all[0], PORT + 3), (v6(1, 1), all[1], PORT + 4)] {
+            let _bound = on_device(address, port).expect("binds");
+            in_use(bind(address, port), address);
+            in_use(wildcard(port), all);
+        }
     });
 }
 
