@@ -253,9 +253,13 @@ fn events(help: &'static str) -> Arg {
 fn carrier() -> Arg {
     let carriers = PossibleValuesParser::new(["udp", "ip"])
         .map(|name| if name == "ip" { Carrier::Ip } else { Carrier::Udp });
-    value("carrier", "NAME", "Send SCTP in UDP (udp) or directly in IP (ip), which NATs drop and which needs CAP_NET_RAW")
-        .value_parser(carriers)
-        .default_value("udp")
+    value(
+        "carrier",
+        "NAME",
+        "Send SCTP in UDP (udp) or directly in IP (ip), which NATs drop and which needs CAP_NET_RAW",
+    )
+    .value_parser(carriers)
+    .default_value("udp")
 }
 
 /// The carrier of SCTP that the user chose.

@@ -33,7 +33,9 @@ pub fn command() -> Command {
 /// Options of both sides.
 fn both() -> Vec<Arg> {
     vec![
-        port("port", "Port of the flows; the control connection uses the next port").short('p').default_value("9000"),
+        port("port", "Port of the flows; the control connection uses the next port")
+            .short('p')
+            .default_value("9000"),
         port("udp-port", "UDP port of the server's SCTP (RFC 6951)").default_value("9899"),
         carrier(),
         value("local", "A,B", "Local addresses: all for SCTP, the first one for TCP and UDP")
