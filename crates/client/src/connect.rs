@@ -56,7 +56,8 @@ fn is_wanted(domain: c_int, kind: c_int, protocol: c_int) -> bool {
     protocol == number::SCTP || inet && tcp && host::takes_tcp()
 }
 
-/// Tells the host process (with the SCTP stack) domain and style of a new socket, and waits for the answer.
+/// Sends the domain and the style of a new socket to the host
+/// process (which runs the SCTP stack), and waits for the answer.
 fn greet(fd: c_int, domain: c_int, style: c_int) -> Result<(), c_int> {
     real::set_native(fd, libc::SO_SNDBUF, PAIR_BUFFER as c_int);
     let cookie = real::cookie(fd);
@@ -105,8 +106,8 @@ pub unsafe extern "C-unwind" fn listen(fd: c_int, backlog: c_int) -> c_int {
             let listened = entry.has(switches::LISTENS);
             let done = request(entry, Op::Listen, backlog, &[]);
             if done == 0 && !listened && !entry.has(switches::MANY) {
-                // As in Linux, poll never reports a listening socket as writable: a
-                // ballast is in the send buffer.
+                // As in Linux, poll must never report a listening socket as writable. So
+                // a ballast (a record that only takes room) stays in the send buffer.
                 send_ballast(fd);
             }
             done

@@ -11,7 +11,7 @@ use libc::{c_int, c_void, sockaddr, socklen_t};
 use records::{Op, number};
 use std::sync::atomic::Ordering;
 
-/// True for options that the kernel's socket of the pair handles, not the host process.
+/// True for options that the kernel's `AF_UNIX` socket handles, not the host process.
 fn is_native(level: c_int, name: c_int) -> bool {
     level == libc::SOL_SOCKET && matches!(name, libc::SO_RCVTIMEO | libc::SO_SNDTIMEO | libc::SO_PASSCRED)
 }

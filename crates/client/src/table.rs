@@ -24,7 +24,7 @@ pub struct Entry {
     owner: AtomicUsize,
     /// True if the socket may have another descriptor, by which messages may have been read.
     shared: AtomicBool,
-    /// The number of forks when the descriptor was added.
+    /// How often the process had forked when the descriptor was added.
     forks: AtomicUsize,
     place: UnsafeCell<Place>,
 }

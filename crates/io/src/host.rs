@@ -82,7 +82,7 @@ struct Port {
     endpoint: Endpoint,
     /// The deadline in [`Host::deadlines`].
     armed: Option<Instant>,
-    /// While it is open, other processes see that the port is in use for packets in IP.
+    /// While these sockets are open, other processes see that the port is in use for SCTP directly in IP.
     _claims: Vec<socket2::Socket>,
 }
 
@@ -253,7 +253,7 @@ impl Host {
         Ok(self.sockets.take_others())
     }
 
-    /// Passes the datagrams that were read last to their endpoints.
+    /// Passes the datagrams of the last read to the endpoints at their ports.
     fn handle(&mut self, answers: &mut usize) {
         let now = self.clock.now();
         let buffers = std::mem::replace(&mut self.buffers, Buffers::empty());

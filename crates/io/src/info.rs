@@ -16,18 +16,18 @@ impl LimitTimes {
         self.0.present()
     }
 
-    /// How long this limit kept the sender from sending more.
+    /// How long the reason `limit` kept the sender from sending more.
     pub fn of(&self, limit: Limit) -> Duration {
         self.0.of(limit).into()
     }
 
-    /// The sum of the times of all limits.
+    /// The sum of the times of all reasons.
     pub fn total(&self) -> Duration {
         self.0.total().into()
     }
 
-    /// For each limit, the share of the time since `before` in which it kept the sender from sending more;
-    /// `None` if no time passed.
+    /// For each reason, the share of the time since `before` in which
+    /// it kept the sender from sending more; `None` if no time passed.
     pub fn shares_since(&self, before: &LimitTimes) -> Option<impl Iterator<Item = (Limit, f64)>> {
         self.0.shares_since(&before.0)
     }
@@ -82,7 +82,7 @@ pub struct PathInfo {
     pub cost: u16,
     /// Counters of the path.
     pub stats: PathStats,
-    /// Times for which each limit kept the sender from sending more on this path, from its first message on.
+    /// Times for which each reason kept the sender from sending more on this path, from its first message on.
     pub limits: LimitTimes,
     /// Time for which the whole sender was limited by head-of-line blocking because of a chunk last sent on
     /// this path.
@@ -175,7 +175,7 @@ pub struct AssocStats {
     pub reset_requests: u64,
     /// Resets performed, of streams of either direction or of the association.
     pub resets: u64,
-    /// Times for which each limit kept the sender from sending more, from its first message on.
+    /// Times for which each reason kept the sender from sending more, from its first message on.
     pub limits: LimitTimes,
 }
 

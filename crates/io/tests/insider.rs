@@ -1,4 +1,4 @@
-//! Tests of a guard with several peers: no peer can do anything in the name of another one.
+//! Tests of a guard (encryption layer) with several peers: no peer can act in the name of another one.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
 use crate::common;
@@ -125,7 +125,8 @@ fn builder(local: IpAddr) -> Builder {
     Endpoint::builder().local(local).udp_port(0).config(common::quick(Config::recommended()))
 }
 
-/// An endpoint of peer `own` that knows the peers `others`, and the log of its guard.
+/// Creates an endpoint whose guard has the identity `own` and knows
+/// the peers `others`. Returns the endpoint, and the log of the guard.
 fn endpoint(local: IpAddr, own: u8, others: &[u8]) -> (Endpoint, Log) {
     let log = Log::default();
     let toy = Toy { own, others: others.to_vec(), log: log.clone() };
@@ -155,7 +156,7 @@ impl Gate {
         Gate { socket, server }
     }
 
-    /// Sends a packet of M to the server from the address and port of P.
+    /// Sends a packet of peer M to the server, but from the address and port of peer P.
     fn forge(&self, packet: &[u8]) {
         self.socket.send_to(&seal(M, S, packet), self.server).expect("is sent");
     }
@@ -226,14 +227,14 @@ impl World {
         });
     }
 
-    /// Checks that P's connection works, and that no packet of it was sent to M.
+    /// Checks that the connection of peer P works, and that none of its packets was sent to peer M.
     fn assert_unharmed(&self) {
         self.exchange();
         let for_m = self.log.of(false, M);
         let leaked = |packet: &Vec<u8>| packet.windows(SECRET.len()).any(|part| part == SECRET);
         assert!(self.log.of(false, P).iter().any(leaked), "the test sees what goes to P");
         assert!(!for_m.iter().any(leaked), "a packet for P was sealed for M");
-        // M may copy the INIT of P, and then gets an INIT ACK of its own.
+        // Peer M may copy the INIT of peer P. M then gets an INIT ACK for M itself.
         let tag = init_of(&self.log.of(true, P)[0]).0.initiate_tag;
         for packet in for_m.iter().filter(|packet| parse(packet).header.verification_tag == tag) {
             let chunk = parse(packet).chunks().next();

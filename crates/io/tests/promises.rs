@@ -247,7 +247,7 @@ fn a_peer_that_takes_nothing_cannot_keep_an_endpoint_from_closing() {
     fill(&one.into_async());
     let begin = Instant::now();
     run(world.client.close());
-    // The connection is aborted after five times RTO.Max, which is 1 s.
+    // The connection is aborted after 1 s, which is five times RTO.Max.
     assert!(begin.elapsed() > Duration::from_millis(900), "{:?}", begin.elapsed());
     assert!(!other.closed().is_graceful());
 }

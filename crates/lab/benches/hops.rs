@@ -256,7 +256,8 @@ fn saturate(scenario: &mut Scenario, window: u64, spread: Span, seconds: u64) {
             options.send_buffer = ByteCount::new(2 * window).into();
         }
         if let Some(traffic) = &mut flow.forward {
-            // Large enough to keep the sender saturated, small enough to leave few messages at the end.
+            // A queue large enough to keep the sender saturated,
+            // and small enough to leave few messages at the end.
             traffic.queue_size = 50;
         }
         flow.connect_time = Distribution::Uniform(Span::ZERO, spread);

@@ -62,7 +62,7 @@ pub struct RunOutput {
     pub digest: u64,
     /// Packet-hops: packets that crossed a link, counted for each link.
     pub packet_hops: u64,
-    /// Events the kernel processed.
+    /// Number of events that the simulator processed.
     pub events: u64,
     /// Simulated time at the end.
     pub simulated: Span,

@@ -1,4 +1,4 @@
-//! Buffers that follow the transfer carry as much as the best fixed ones.
+//! Tests of buffers of automatic size: they carry as much as the best fixed size.
 
 use crate::common;
 

@@ -48,7 +48,7 @@ fn digests_of_all_scenarios_equal_the_recorded_ones() {
     assert!(expected == table, "not on record: {here:#?}, on record only: {recorded:#?}");
 }
 
-/// The lines of one record that the other record does not contain.
+/// The lines of one digest file that the other one does not contain.
 fn only_in<'r>(record: &'r str, other: &str) -> Vec<&'r str> {
     let other: BTreeSet<&str> = other.lines().collect();
     record.lines().filter(|line| !other.contains(line)).collect()
@@ -57,7 +57,7 @@ fn only_in<'r>(record: &'r str, other: &str) -> Vec<&'r str> {
 /// The text before the version in the first line of the record.
 const HEAD: &str = "# RESULTS_VERSION ";
 
-/// The digest of each scenario and combination of a record.
+/// The digest of each scenario and combination in the text of a digest file.
 fn digests(record: &str) -> BTreeMap<&str, &str> {
     let lines = record.lines().filter(|line| !line.starts_with('#'));
     lines
@@ -68,7 +68,7 @@ fn digests(record: &str) -> BTreeMap<&str, &str> {
         .collect()
 }
 
-/// The scenarios and combinations with different digests in the two records.
+/// The scenarios and combinations with different digests in the two digest files.
 fn moved<'r>(before: &'r str, after: &str) -> Vec<&'r str> {
     let after = digests(after);
     let mut before: Vec<_> = digests(before).into_iter().collect();
@@ -76,7 +76,8 @@ fn moved<'r>(before: &'r str, after: &str) -> Vec<&'r str> {
     before.into_iter().map(|(what, _)| what).collect()
 }
 
-/// Checks that a record may replace another: if digests differ, the version must differ, too.
+/// Checks that a new file of digests may replace the old one: if
+/// digests differ, the versions in the first lines must differ, too.
 fn may_replace(before: &str, after: &str) -> Result<(), String> {
     let moved = moved(before, after);
     if moved.is_empty() || before.lines().next() != after.lines().next() {

@@ -96,7 +96,7 @@ fn the_next_packet_of_the_server_goes_to_the_new_port() {
     assert!(seen[first].from_client && seen[first].at >= at(3));
     let data = |packet: &&Seen| packet.bytes[12] == 0;
     assert!(seen.iter().filter(data).count() > 500);
-    // The transmission of a packet takes 6 ms, its propagation 20 ms, and those of the answer as long.
+    // The transmission of a packet takes 6 ms, its propagation 20 ms; the answer takes as long.
     let changed = seen[first].at + Span::from_millis(50);
     for packet in &seen[first..] {
         assert!([old, new].contains(&packet.port));

@@ -121,7 +121,7 @@ fn recorded_drops_of_a_link_add_up_to_its_counter() {
     let output = watch(ProbeQuantity::Drops, LINK, Every::Change);
     let drops: Vec<f64> = only(&output).points.iter().map(|point| point.1).collect();
     assert!(drops.len() > 1 && drops.is_sorted(), "{drops:?}");
-    // The first value, every drop, and the last value again.
+    // The series has the first value, one value for each drop, and the last value a second time.
     assert_eq!(drops.last(), drops.first().map(|first| first + drops.len() as f64 - 2.0).as_ref());
 }
 

@@ -1,4 +1,5 @@
-//! Paths that resume what they carried (`rfc9959`).
+//! Tests of the option `resume` (`rfc9959`): a path that
+//! answers again starts from what it carried before it failed.
 
 use anabranch_lab as lab;
 use lab::output::RunControl;

@@ -89,8 +89,8 @@ flow = [{{ name = "transfer", client = "a", server = "b", sctp = "bond", network
     mbps(&run(&sweep.variants()[0].scenario))
 }
 
-// cwnd of the long path grew for a round trip of 25 ms. With SACKs on the long path the round trip is 40 ms,
-// so that the same rate needs more bytes in flight.
+// While SACKs return on the short path, cwnd of the long path grows for a round trip of 25 ms. When
+// they return on the long path, the round trip is 40 ms, so the same rate needs more bytes in flight.
 #[test]
 fn a_path_keeps_its_rate_when_the_path_of_its_sacks_fails() {
     let (both, alone) = (after_the_failure("[1, 2]"), after_the_failure("[2]"));

@@ -32,7 +32,8 @@ flow = [{{ name = "transfer", client = "a", server = "b", sctp = "bond", network
     scalar(&run(&sweep.variants()[0].scenario), "transfer", "throughput_bps") / 1e6
 }
 
-/// Checks that six transfers over both lines carry more than `least` times what one over the first line does.
+/// Checks that each of six transfers over both lines carries more than
+/// `least` times as much as a transfer over the first line alone.
 fn assert_both_carry(least: f64, lines: [Line; 2], begins: &str, buffer: &str) {
     let alone = transfer(lines, begins, buffer, "[1]", 1);
     for seed in 1..=6 {

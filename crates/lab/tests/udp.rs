@@ -45,7 +45,7 @@ fn every_datagram_arrives_or_is_dropped_once() {
         output.scalars.iter().filter(|s| s.quantity.starts_with("drops_")).map(|s| s.value).sum();
     assert!(dropped > 25.0 * 150.0, "{dropped}");
     let goodput = scalar(&output, "flow", "messages") / 25.0;
-    // 1 % are lost, and bit errors damage 1.2 % (each has about 11,900 bits).
+    // 1 % of the datagrams are lost, and bit errors damage 1.2 % of them (a datagram has about 11,900 bits).
     assert!((goodput / (840.6 * 0.99 * 0.988) - 1.0).abs() < 0.01, "{goodput}");
     // Over the whole run, each undelivered datagram was dropped by a link or had a wrong checksum.
     let undelivered = scalar(&output, "flow", "undelivered_messages");

@@ -131,7 +131,7 @@ fn events(value: &str) -> Result<(Vec<OnOffEvent>, bool), BadFlow> {
         }
         let relative = part.starts_with('+');
         let plain = part.trim_start_matches('+');
-        // The second parameter of a distribution follows a comma, too.
+        // Commas separate the events, but also the two parameters of a distribution.
         let second = ["uniform", "pareto"].iter().any(|name| plain.starts_with(name));
         let text =
             if second { format!("{plain},{}", parts.next().unwrap_or_default()) } else { plain.into() };

@@ -223,7 +223,8 @@ impl Association {
     }
 }
 
-/// Reads from the scalars of a flow of the passive side what held its sender back; `None` if they lack it.
+/// Reads from the scalars of a flow how long each reason held back the
+/// sender of the passive side; `None` if the scalars do not have this.
 pub fn read_limits(scalars: &[(&str, f64)]) -> Option<Limits> {
     let mut limits = Limits::default();
     let mut told = false;

@@ -24,7 +24,7 @@ fn bind(local: Option<IpAddr>, port: u16, kind: Type, protocol: Protocol) -> io:
                 socket.set_only_v6(false)?;
             }
             if kind == Type::STREAM && cfg!(unix) {
-                // So a server can restart while old connections are in TIME-WAIT.
+                // With this option a server can restart while its old connections are in TIME-WAIT.
                 socket.set_reuse_address(true)?;
             }
             socket.bind(&SockAddr::from(address))?;

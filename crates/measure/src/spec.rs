@@ -264,7 +264,7 @@ fn distribution(what: &str, random: Random, range: std::ops::RangeInclusive<f64>
             )));
         }
         2 => Distribution::Exponential(value),
-        // Parameters: the minimum and the shape.
+        // NPMP's parameters of a Pareto distribution are the minimum and the shape.
         3 if second > 1.0 && second.is_finite() => {
             Distribution::Pareto(value * second / (second - 1.0), second)
         }

@@ -2,7 +2,7 @@
 
 /// The first type: bit `n` of the subscribed events stands for this type plus `n`.
 pub const FIRST: u16 = 0x8000;
-/// Number of the event switches.
+/// Number of notification types that a program can turn on or off (`SCTP_EVENTS`).
 pub const SWITCHES: usize = 14;
 
 /// `sac_state`.

@@ -60,7 +60,7 @@ impl Server {
         });
     }
 
-    /// Tells of a message that the peer did not acknowledge.
+    /// Notifies the program of a message that the peer did not acknowledge.
     pub(crate) fn tell_failed(&mut self, number: i32, sent: bool, message: &Message) {
         let data = message.payload.to_bytes();
         let failed = Failed {
@@ -76,12 +76,12 @@ impl Server {
         self.tell(number, kind::SEND_FAILED_EVENT, |_, _| notification::send_failed_event(&failed));
     }
 
-    /// Tells of a key for AUTH.
+    /// Notifies the program of the state of a key for AUTH.
     pub(crate) fn tell_key(&mut self, number: i32, state: KeyState, key: u16) {
         self.tell(number, kind::AUTHENTICATION, |number, _| notification::authentication(number, state, key));
     }
 
-    /// Tells of associations whose peer has acknowledged all data since the last time.
+    /// Notifies programs of associations whose peer has acknowledged all data since the last call.
     pub(crate) fn tell_dry(&mut self) {
         for number in self.sending.clone() {
             let stats = self.endpoint_of(number).and_then(|(endpoint, id)| endpoint.stats(id));
@@ -94,7 +94,7 @@ impl Server {
         }
     }
 
-    /// Tells of a reset of streams, or of the whole association if both directions are reset.
+    /// Notifies the program of a reset of streams, or of the whole association if both directions are reset.
     pub(crate) fn tell_reset(
         &mut self,
         number: i32,

@@ -268,7 +268,7 @@ impl Pair {
                 Err(Errno::EAGAIN | Errno::EINTR) => return,
                 Err(Errno::ECONNRESET) => self.reset = true,
                 Ok(_) => self.data |= is_data,
-                // After another error nobody reads any more.
+                // After any other error, no program reads from this connection any more.
                 Err(_) => {}
             }
             self.announced = self.packs && is_data && self.has_message(count);

@@ -39,7 +39,8 @@ impl Server {
         Ok((switched.into(), descriptor))
     }
 
-    /// Takes a record back and writes it to the socket of its association later.
+    /// Takes back a record that the program has read too early, to
+    /// write it later to the socket that its association then has.
     pub(crate) fn take_back(&mut self, key: usize, record: &[u8]) -> Result<(), Errno> {
         let (number, new) = self.sockets.get(&key).and_then(|socket| socket.peeling).ok_or(Errno::EINVAL)?;
         let header = Header::parse(record).ok_or(Errno::EINVAL)?;
@@ -51,7 +52,7 @@ impl Server {
         if fits { Ok(()) } else { Err(Errno::ENOBUFS) }
     }
 
-    /// Resumes the writing of records.
+    /// Ends what [`Self::peel_begin`] began: this process writes records to the program again.
     pub(crate) fn peel_end(&mut self, key: usize) -> Result<(), Errno> {
         let socket = self.sockets.get_mut(&key).ok_or(Errno::EBADF)?;
         let (_, new) = socket.peeling.take().ok_or(Errno::EINVAL)?;

@@ -287,8 +287,8 @@ impl Server {
         config.nagle = true;
         let many = hello.policy == SEQPACKET;
         Socket {
-            // Several processes of a program may read a one-to-many socket at the
-            // same time: one message a record.
+            // Several processes of a program may read a one-to-many socket at
+            // the same time, so each record of such a socket has one message.
             pair: if many { pair } else { pair.packing() },
             cookie: hello.cookie(),
             uid,
@@ -391,12 +391,12 @@ impl Server {
         }
     }
 
-    /// Takes the buffer for records.
+    /// Takes out the buffer for reading records. [`Self::return_buffer`] puts it back.
     pub(crate) fn borrow_buffer(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.buffer)
     }
 
-    /// Puts the buffer back.
+    /// Puts back the buffer that [`Self::borrow_buffer`] took out.
     pub(crate) fn return_buffer(&mut self, buffer: Vec<u8>) {
         self.buffer = buffer;
     }

@@ -51,8 +51,8 @@ impl Guarded {
         self.guard.identity(channel)
     }
 
-    /// The channel of the datagram that an ICMP message quotes, and the message as it applies to the SCTP
-    /// packet in this datagram: its MTU is smaller by the bytes that the guard adds.
+    /// Returns the channel of the datagram that an ICMP message quotes, and the message
+    /// for the SCTP endpoint. A reported MTU is reduced by the bytes that the guard adds.
     pub(super) fn quoted(&self, bytes: &[u8], what: Icmp) -> Option<(Channel, Icmp)> {
         let overhead = ByteCount::new(self.guard.overhead() as u64);
         let inner = match what {

@@ -216,7 +216,8 @@ impl Driver {
         drain(&mut self.endpoint, &mut self.sockets, &mut self.packet, (&mut self.guard, &mut self.tap), now);
     }
 
-    /// Passes events and messages from the endpoint to the mailboxes, and messages back.
+    /// Passes events and received messages from the endpoint to the
+    /// mailboxes, and messages to send from the mailboxes to the endpoint.
     fn exchange(&mut self, now: Instant) {
         loop {
             while let Some((id, event)) = self.endpoint.poll_event() {
@@ -226,8 +227,8 @@ impl Driver {
                 self.trace.on_event(&self.endpoint, id, &event);
                 self.connections.on_event(&mut self.endpoint, &self.new_connections, id, event);
             }
-            // The events of an accepted association fill the backlog before the next request of a peer is
-            // examined.
+            // First the events of an accepted association fill the
+            // backlog; only then is the next request of a peer examined.
             let backlog = &self.new_connections;
             if !self.connections.accept(now, &mut self.endpoint, self.guard.as_ref(), (&self.hub, backlog)) {
                 break;
@@ -249,7 +250,7 @@ fn keep_memory() {
     drop(black_box(Vec::<u8>::with_capacity(LARGE)));
 }
 
-/// Size of that block: about that of a full receive buffer.
+/// Size in bytes of the block that [`keep_memory`] allocates: about that of a full receive buffer.
 const LARGE: usize = 4 << 20;
 
 fn drain(

@@ -130,7 +130,7 @@ impl EndpointMetrics {
         }
     }
 
-    /// Gives the indices of associations that have ended to other associations, the oldest first.
+    /// Gives the indices that ended associations had to other associations, the oldest association first.
     fn choose(&mut self, ids: impl Iterator<Item = AssocId> + Clone) {
         for place in &mut self.shown {
             *place = place.filter(|shown| ids.clone().any(|id| id == *shown));

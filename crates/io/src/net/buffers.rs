@@ -29,7 +29,8 @@ impl Default for Buffers {
 }
 
 impl Buffers {
-    /// Buffers without memory, which take the place of others while the datagrams in those are handled.
+    /// A value without memory. It takes the place of the real
+    /// buffers while the caller handles their datagrams.
     pub(crate) fn empty() -> Self {
         let meta = [RecvMeta::default(); TRAINS];
         Buffers { bytes: Vec::new(), meta, filled: 0, address: None, framing: Framing::Udp }

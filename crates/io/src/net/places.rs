@@ -84,7 +84,8 @@ pub(crate) fn claim_port(
     places(locals).into_iter().map(claim).collect()
 }
 
-/// True if a process uses an SCTP port at an address for packets in IP, as [`claim_port`] shows.
+/// True if a process uses an SCTP port for packets directly in IP, at this
+/// address or at all addresses. Such a process has called [`claim_port`].
 pub(crate) fn is_claimed(address: IpAddr, port: u16) -> bool {
     [address, raw::all_of(address)].into_iter().any(|address| raw::is_claimed(address, "", port))
 }

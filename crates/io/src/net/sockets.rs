@@ -93,7 +93,7 @@ impl Sockets {
     pub(crate) fn remove(&mut self, address: IpAddr) -> Option<Socket> {
         let n = self.entries.iter().position(|entry| entry.socket.address == Some(address))?;
         let Entry { mut socket, .. } = self.entries.remove(n);
-        // The socket is closed in any case.
+        // An error does not matter, because the socket is closed anyway.
         let _ = self.poll.registry().deregister(&mut socket.io);
         Some(socket)
     }

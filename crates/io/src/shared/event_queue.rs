@@ -77,7 +77,7 @@ impl EventQueue {
         (Reader(readers), earlier)
     }
 
-    /// Removes a reader: no event is kept until the next one opens.
+    /// Removes a reader. No event is kept from then until another reader is opened.
     pub(super) fn close(&mut self, reader: Reader) {
         if self.reader == Some(reader) {
             *self = EventQueue { readers: self.readers, ..EventQueue::default() };

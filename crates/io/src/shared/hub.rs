@@ -111,7 +111,7 @@ impl Hub {
 
     // Methods for the driver.
 
-    /// Removes and returns all commands.
+    /// Moves all commands from the queue to `commands`.
     pub(crate) fn take(&self, commands: &mut Vec<Command>) {
         commands.append(&mut self.queue().commands);
     }

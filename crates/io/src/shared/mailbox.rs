@@ -63,7 +63,7 @@ struct Contents {
     event_queue: EventQueue,
     /// Tasks that wait for a message.
     readers: Wakers,
-    /// Tasks that wait for the next phase.
+    /// Tasks that wait for a change of the connection's phase.
     watchers: Wakers,
 }
 
@@ -151,7 +151,7 @@ impl Mailbox {
         }
     }
 
-    /// Removes the waker of a caller that stopped waiting for the next phase.
+    /// Removes the waker of a caller that no longer waits for a change of the connection's state.
     pub(crate) fn stop_watching(&self, place: &Place) {
         self.lock().watchers.leave(place);
     }
@@ -253,8 +253,8 @@ impl Mailbox {
         stop
     }
 
-    /// Puts a message of the source into the outbox until the stack has room. Used only by the driver, when
-    /// the outbox is empty.
+    /// Puts a message that the driver took from the application's source into the outbox
+    /// until the stack has room. Used only by the driver, when the outbox is empty.
     pub(crate) fn keep_first(&self, parcel: Parcel) {
         let mut contents = self.lock();
         contents.outbox.push_first(parcel);

@@ -115,7 +115,7 @@ impl Outbox {
         self.writer.as_ref().is_some_and(|writer| Some(writer.ticket) == ticket)
     }
 
-    /// True if another caller precedes this one.
+    /// True if the message of another caller comes before that of the caller with this ticket.
     fn is_behind(&self, ticket: Option<Ticket>) -> bool {
         let first = self.writer.as_ref().or(self.waiting.front());
         first.is_some_and(|first| Some(first.ticket) != ticket)

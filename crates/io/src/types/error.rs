@@ -81,10 +81,10 @@ pub enum ConnectionError {
     /// The endpoint was closed, or the thread that drives it ended.
     #[error("the endpoint is closed")]
     EndpointClosed,
-    /// The [guard](crate::Guard) of the endpoint no longer accepts the peer.
+    /// The [encryption layer](crate::Guard) of the endpoint no longer accepts the peer.
     #[error("the key of the peer was revoked")]
     Revoked,
-    /// The peer did not complete the handshake of the [guard](crate::Guard).
+    /// The peer did not complete the handshake of the [encryption layer](crate::Guard).
     #[error("no answer to the handshake: wrong key, wrong port or no route")]
     NoSession,
 }

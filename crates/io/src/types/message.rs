@@ -147,7 +147,7 @@ impl From<sctp::Received> for Received {
             stream: received.stream,
             ppid: received.ppid,
             unordered: received.unordered,
-            // Moved, because a copy of the only handle would cost an allocation.
+            // The bytes are moved: cloning the only handle of a `Bytes` would allocate memory.
             data: match received.payload {
                 Payload::Bytes(data) => data,
                 filler @ Payload::Filler(_) => filler.to_bytes(),

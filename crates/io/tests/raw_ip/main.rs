@@ -368,7 +368,7 @@ fn tsctp_of_usrsctp_and_ours_transfer_data_in_ip_in_both_directions() {
     }
     in_a_namespace(test, |network| {
         let capture = Capture::start("raw-tsctp");
-        // Ours sends: tsctp receives until the association ends.
+        // Our stack sends, and tsctp receives until the association ends.
         let theirs = tsctp(network, "-n 0");
         let endpoint = bind(Carrier::Ip, &[v4(1, 1)]);
         let connection = connect_in_time(&endpoint, v4(2, 1));
@@ -408,7 +408,7 @@ fn in_time<T, E: std::fmt::Display>(mut attempt: impl FnMut() -> Result<T, E>) -
 
 #[test]
 fn a_process_without_the_privilege_is_told_what_it_needs() {
-    // In a new user namespace, a process has no privilege in the network namespace that it came with.
+    // A process in a new user namespace has no privilege in its old network namespace.
     if std::env::var_os(ROLE).is_some() {
         let bound = Endpoint::builder().local([127, 0, 0, 1]).carrier(Carrier::Ip).bind();
         let error: BindError = bound.expect_err("not permitted");

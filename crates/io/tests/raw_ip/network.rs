@@ -12,7 +12,7 @@ pub struct Network {
     there: Running,
 }
 
-/// Address number `n` of a host, 1 for here and 2 for there.
+/// Address number `n` of a host; `host` is 1 for the host of this process and 2 for the other host.
 pub fn v4(host: u8, n: u8) -> IpAddr {
     [10, 9, host, n].into()
 }
@@ -79,7 +79,7 @@ impl Network {
         network
     }
 
-    /// A command in the other host.
+    /// A command that runs in the namespace of the other host.
     pub fn there(&self, program: &str) -> Command {
         inside(&self.there, program)
     }

@@ -18,7 +18,7 @@ pub(crate) struct TransferSource {
     random: Random,
     /// Indices of the unused [`Lane`]s of this source, the one unused for longest first.
     pub(crate) free: VecDeque<usize>,
-    /// The client port of the next new lane.
+    /// The client port that the next new [`Lane`] gets.
     pub(crate) next_port: Option<u16>,
     /// Start time of each transfer.
     pub(crate) begun: Vec<Instant>,

@@ -77,7 +77,7 @@ impl ChunkLog {
         self.notes.extend(acks.map(|what| Note { at, local, remote, port, what }));
     }
 
-    /// Returns the notes since the last call, in order.
+    /// Returns the notes (sent data, received acknowledgements) since the last call, in order.
     pub(crate) fn take(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)
     }

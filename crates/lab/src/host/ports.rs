@@ -22,7 +22,7 @@ fn place(protocol: Protocol) -> usize {
         Protocol::Sctp => 0,
         Protocol::Tcp => 1,
         Protocol::Udp => 2,
-        // No endpoint receives opaque packets.
+        // Opaque packets have an index, too, but no endpoint receives them.
         Protocol::Opaque => 3,
     }
 }

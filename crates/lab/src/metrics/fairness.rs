@@ -15,7 +15,7 @@ mod tests {
     fn the_index_agrees_with_values_computed_by_hand() {
         for (rates, expected) in [
             (&[5.0, 5.0][..], 1.0),
-            // (1 + 3)^2 / (2 (1 + 9))
+            // Jain's index by hand: (1 + 3)^2 / (2 * (1^2 + 3^2)) = 16/20.
             (&[1.0, 3.0], 0.8),
             (&[7.0, 0.0, 0.0, 0.0], 0.25),
             // Two flows at a ratio of 1.36, as in table 2 of paper 003.

@@ -103,7 +103,7 @@ mod tests {
     fn pairs_of_links_and_paths_with_another_address_keep_names() {
         let pairs: [&[&str]; 4] = [&["dsl", "east"], &["dsl", "west"], &["lte", "east"], &["lte", "west"]];
         assert_eq!(names(&pairs), some(&["dsl + east", "dsl + west", "lte + east", "lte + west"]));
-        // The third path uses the new address of a host on the link of the first path.
+        // The host has a new address on the link of the first path, and the third path uses this address.
         assert_eq!(names(&[&["dsl"], &["lte"], &["dsl"]]), some(&["dsl", "lte", "dsl"]));
     }
 }

@@ -121,7 +121,8 @@ pub const HANDSHAKE: &str = "handshake_s";
 /// γ = 8 · (sum of [`TRANSPORT_BYTES`] of both ends) / L, in bit/s: headers, payload, retransmissions and
 /// acknowledgements of a flow, both ways, without IP and link.
 pub const LOAD: &str = "transport_load_bps";
-/// γ / R, with the R of the direction from the client or, if nothing is sent there, of the other direction.
+/// γ / R with R as for [`GOODPUT_SHARE`]: of the direction from the
+/// client or, if the client sends nothing, of the other direction.
 pub const LOAD_SHARE: &str = "load_share";
 
 /// Name in results for all flows together. Each direction that carries data counts as a flow, and with CMT

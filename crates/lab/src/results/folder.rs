@@ -16,7 +16,8 @@ pub const MANIFEST: &str = "manifest.json";
 /// The key of the SHA-256 of each file beside the manifest.
 pub const OUTPUTS: &str = "outputs_sha256";
 
-/// The key of the SHA-256 of the manifest. It is computed over the text with an empty string in its place.
+/// The key of the SHA-256 of the manifest. The sum is computed
+/// over the text with an empty string as the value of this key.
 const SEAL: &str = "manifest_sha256";
 
 /// Error: why a folder of results cannot be read.

@@ -305,8 +305,8 @@ fn refuse_too_many(variants: usize, replicas: u32) -> Result<(), SweepError> {
     if runs > MOST_RUNS { Err(SweepError::TooManyRuns { runs }) } else { Ok(()) }
 }
 
-/// What a round needs, in which the missing runs are performed. With [`SweepOptions::until`] a sweep has
-/// several rounds, each with more replicas.
+/// The inputs of one round of a sweep. A round performs the runs that are missing.
+/// With [`SweepOptions::until`] a sweep has several rounds, each with more replicas.
 struct Round<'r, 'e> {
     simulate: Simulate<'r>,
     elsewhere: Option<&'e mut (dyn Elsewhere + 'e)>,

@@ -22,7 +22,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// All runs; for one thread in their original order.
+    /// Creates the order of all runs. With one thread, the runs keep their original order.
     pub fn new(jobs: &[Job<'_>], threads: usize) -> Self {
         if threads < 2 {
             let first = (0..jobs.len()).collect();

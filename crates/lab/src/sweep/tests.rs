@@ -106,8 +106,8 @@ fn two_threads_begin_with_one_run_of_each_combination() {
         Ok(pretend(scenario, replica))
     };
     sweep_with(&noting, None, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
-    // Only the first five are certain: one thread may record the seventh run before the other one records the
-    // sixth.
+    // Only the first five numbers are certain: one thread may record
+    // the seventh run before the other one records the sixth.
     assert_eq!(begun.into_inner().unwrap()[..5], [0; 5]);
 }
 

@@ -10,9 +10,9 @@ use units::Probability;
 /// The width of the confidence interval at which a combination has enough replicas.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Until {
-    /// The quantity. Its interval must be narrow enough for every flow that has this quantity.
+    /// The quantity. Its confidence interval must be narrow enough for every flow that has this quantity.
     pub quantity: String,
-    /// The half width of the 95 % interval, relative to the mean.
+    /// The half width of the 95 % confidence interval that is sought, relative to the mean.
     pub share: f64,
     /// The largest number of replicas of a combination.
     pub most: u32,
@@ -27,7 +27,7 @@ pub struct Wide {
     pub flow: String,
     /// Number of replicas of the combination.
     pub replicas: u32,
-    /// Half width of the interval relative to the mean.
+    /// Half width of the 95 % confidence interval, relative to the mean.
     pub share: f64,
 }
 
@@ -114,8 +114,8 @@ impl Until {
         Err(format!("no run has a quantity `{}`{tip}\nThere are {}", self.quantity, known.join(", ")))
     }
 
-    /// Returns the number of replicas that a combination gets next: the number that its interval requires,
-    /// but at most twice the present number.
+    /// Returns the number of replicas that a combination gets next: the number that
+    /// its confidence interval requires, but at most twice the present number.
     pub(super) fn next(&self, wide: &Wide) -> u32 {
         let has = f64::from(wide.replicas);
         let needed = (has * (wide.share / self.share).powi(2)).ceil();

@@ -26,7 +26,7 @@ struct Waiting {
     /// How often the path must still enter the state until the change is due.
     left: u32,
     after: Span,
-    /// True while the path is in the state.
+    /// True while the path is in the state on which the change depends.
     inside: bool,
 }
 

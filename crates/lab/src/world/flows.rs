@@ -141,7 +141,8 @@ impl World {
         }
     }
 
-    /// Lets one end offer data by `act`, and schedules the next frame after the wait that `act` returns.
+    /// Calls `act`, by which one end offers data, and schedules
+    /// the next frame after the wait that `act` returns.
     pub(super) fn offer(
         &mut self,
         index: usize,

@@ -161,7 +161,7 @@ impl Client {
 /// Opens an endpoint for one association with the server.
 pub(super) fn bind(options: &ClientOptions, recorder: Option<&Recorder>) -> Result<Endpoint, String> {
     let locals = if options.locals.is_empty() && options.peers.iter().all(IpAddr::is_loopback) {
-        // If the server is on this host, each further address would only be another path to the same host.
+        // The server is on this host: more local addresses would only give more paths to the same host.
         options.peers[..1].to_vec()
     } else {
         options.locals.clone()

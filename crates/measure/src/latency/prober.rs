@@ -36,7 +36,8 @@ pub struct Probed {
     /// The association that carries the load, and its stream for probes.
     pub connection: Connection,
     pub stream: u16,
-    /// The probes in this association. The thread that receives its messages records the answers.
+    /// The probes sent in the association with the load. The thread
+    /// that receives the association's messages records the answers.
     pub own: Arc<Table>,
     /// The flows that load the paths: from the server, and to the server.
     pub flows: [Arc<Flow>; 2],
@@ -240,8 +241,8 @@ impl Shared {
                 continue;
             }
             let mut buffer = [0; LENGTH + 1];
-            // `set_read_timeout` rejects zero. `recv` fails if the time
-            // passes, or if an earlier datagram caused an ICMP error.
+            // `set_read_timeout` rejects zero. `recv` fails if the timeout
+            // expires, or if an earlier datagram caused an ICMP error.
             let timeout = left.clamp(Duration::from_micros(100), PATIENCE);
             if let Ok(length) = socket.set_read_timeout(Some(timeout)).and_then(|()| socket.recv(&mut buffer))
                 && let Some(Probe { sequence, .. }) = Probe::decode(&buffer[..length])

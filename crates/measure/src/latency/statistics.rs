@@ -52,11 +52,11 @@ pub fn trimmed_mean(values: &[f64]) -> Option<f64> {
 /// Round-trip times of probes under load, in seconds: all that RPM is computed from.
 #[derive(Clone, Debug, Default)]
 pub struct Rounds {
-    /// A round trip of the handshake of a new association.
+    /// Of the handshakes of new associations.
     pub handshake: Vec<f64>,
-    /// A message of a new association and its echo.
+    /// From a message of a new association to its echo.
     pub message: Vec<f64>,
-    /// A message of the loaded association and its echo.
+    /// From a message of the loaded association to its echo.
     pub own: Vec<f64>,
 }
 

@@ -255,8 +255,8 @@ impl Server {
             threads.push(spawn("metrics", Box::new(move || metrics::serve(&shared, &requests, &endpoint)))?);
         }
         let measured = || self.one && self.shared.measured.load(Ordering::Relaxed) > 0;
-        // After the measurement, the active side fetches its results: the server
-        // waits until that connection ends.
+        // After the measurement, the active side fetches its results over the control
+        // connection: the server waits until all control connections have ended.
         while !(cancel.load(Ordering::Relaxed) || measured() && self.shared.sessions.len() == 0) {
             if measured() {
                 thread::sleep(POLL);

@@ -1,4 +1,5 @@
-//! Tests of our two sides with those of NetPerfMeter (Debian's package `netperfmeter`).
+//! Tests of this crate's active and passive side with the program
+//! NetPerfMeter as the other side (Debian's package `netperfmeter`).
 //!
 //! Each test runs itself again in a network namespace, which ends with the process. If a program or the
 //! permission is missing, the test says so and passes; if `ANABRANCH_REQUIRE_TOOLS` is set, it fails.

@@ -12,7 +12,8 @@ use std::time::Duration;
 /// Largest number of sockets of one play.
 const SOCKETS: usize = 8;
 
-/// The host process of all plays, which runs until the end of this process.
+/// Returns the path of the server that all plays use. The first
+/// call starts it in a thread, which ends with this process.
 fn server() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| {
@@ -28,7 +29,7 @@ fn server() -> &'static Path {
     })
 }
 
-/// The rest of the input.
+/// The bytes of the play's input that have not been read yet.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {

@@ -11,8 +11,9 @@ use testkit::Interop;
 use units::ByteCount;
 use wire::{Asconf, AsconfAck, Auth, Data};
 
-/// Our buffers (bytes), which limit the data in flight in both directions, and queues (ms at 10 Mbit/s) that
-/// can hold this data: a retransmission would use the other path, whose address may just be deleted.
+/// Our buffers (bytes) limit the data in flight in both directions, and the
+/// queues (ms at 10 Mbit/s) can hold all of it. So nothing is lost: a
+/// retransmission would use the other path, whose address may just be deleted.
 const BUFFER: ByteCount = ByteCount::new(64 << 10);
 const QUEUE: u32 = 150;
 

@@ -36,7 +36,7 @@ pub(super) struct InOrder<R> {
     /// Packets by time, and by number in the file.
     waiting: BTreeMap<(Instant, u64), Kept>,
     bytes: usize,
-    /// The latest time so far.
+    /// The latest timestamp of a packet that was read.
     latest: Instant,
     packets: u64,
     is_ended: bool,

@@ -21,7 +21,8 @@ pub enum Missed {
     Chunk,
     /// An SCTP packet that was left out because the capture has too many associations.
     Association,
-    /// A packet that was captured already, at another interface, or at the same interface at the same time.
+    /// A further copy of a captured packet: from another
+    /// interface, or from the same interface at the same time.
     SeenAgain,
 }
 

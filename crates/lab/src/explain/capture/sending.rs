@@ -24,7 +24,7 @@ pub struct DirectionReport {
     pub idle: Span,
     /// Timeouts: retransmissions after a silence of more than twice the greatest RTT.
     pub timeouts: u64,
-    /// Total duration of these silences.
+    /// Total duration of the silences that ended with a timeout.
     pub timeout_time: Span,
     /// Most user bytes that were outstanding at once.
     pub most_outstanding: u64,
@@ -32,7 +32,7 @@ pub struct DirectionReport {
     pub paths: Vec<PathReport>,
 }
 
-/// A pair of addresses.
+/// The counts of one path (a pair of addresses) of the direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathReport {
     /// Address of the sender.

@@ -13,7 +13,7 @@ use units::{Instant, Span};
 /// Largest number of address pairs whose first interface is kept.
 const MOST_PAIRS: usize = 4096;
 
-/// Largest number of packets that are kept, and of places of each packet.
+/// Largest number of packets that are kept, and of places (interface and time to live) for each packet.
 const MOST_PACKETS: usize = 1 << 18;
 const MOST_PLACES: usize = 8;
 

@@ -195,7 +195,7 @@ fn packets_of_other_addresses_belong_to_the_association_of_their_tag() {
 #[test]
 fn an_init_that_was_cut_does_not_divide_its_association() {
     let mut file = File::new();
-    // Packets of A with tag 0, as in an INIT, then with the tag of B.
+    // Side A sends packets with the verification tag 0, as in an INIT, then with the tag of side B.
     file.data(0, &[1]);
     file.0[24 + 16 + 20 + 4..][..4].copy_from_slice(&[0; 4]);
     file.sack(1, 0, 10_000, &[], &[]);

@@ -64,7 +64,7 @@ fn different_results_of_the_same_inputs_are_a_conflict_that_names_both_and_copie
         assert!(error.to_string().contains(&path.display().to_string()), "{error}");
     }
     assert_eq!(std::fs::read_dir(one.0.join("runs")).unwrap().count(), before);
-    // The same holds if a third folder is the destination.
+    // Merging both folders into a third one fails in the same way.
     let into = Scratch::new("conflict-into");
     let error = merge(&into.0, &[one.0.clone(), two.0.clone()]).unwrap_err();
     assert!(matches!(error, MergeError::Conflict { .. }), "{error}");

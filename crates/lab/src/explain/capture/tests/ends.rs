@@ -96,7 +96,7 @@ fn an_abort_tells_its_side_and_its_causes() {
     let found = file.association();
     assert_eq!(found.end, End::Abort { by: 0 });
     assert_eq!(found.causes, ["User-Initiated Abort", "Out of Resource"]);
-    // With the T bit the tag is that of the other direction.
+    // With the T bit, the verification tag of an ABORT is that of the other direction.
     let mut file = File::new();
     file.handshake();
     file.chunk(40, true, 11, &abort(true));
