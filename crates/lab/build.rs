@@ -28,7 +28,7 @@ fn commit_of_checkout() -> Option<String> {
     if top.canonicalize().ok()? != root {
         return None;
     }
-    // Git adds a line to this file with each commit and each checkout.
+    // Git adds a line to `logs/HEAD` with each commit and each checkout.
     let log = root.join(git(&root, &["rev-parse", "--git-path", "logs/HEAD"])?);
     for watched in [log, root.join("crates")].iter().filter(|path| path.exists()) {
         println!("cargo::rerun-if-changed={}", watched.display());

@@ -95,7 +95,7 @@ unsafe fn peel_off(fd: c_int, entry: &Entry, name: c_int, value: *mut c_void, le
             value.cast::<c_int>().add(1).write_unaligned(new);
             *len = wanted as socklen_t;
         }
-        // Linux returns the descriptor here as well, which libsctp ignores.
+        // As in Linux, the return value is the descriptor, too; libsctp ignores this value.
         new
     }
 }

@@ -26,7 +26,8 @@ enum Outcome {
     Error(c_int),
 }
 
-/// Receives from the program's end of the pair. The system call never waits and is no cancellation point.
+/// Receives from the connection to the host process. The
+/// system call never waits and is no cancellation point.
 fn native(fd: c_int, list: (*mut iovec, usize), flags: c_int) -> isize {
     let mut message = vectors::message(list);
     let flags = flags | libc::MSG_DONTWAIT;

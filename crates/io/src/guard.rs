@@ -1,4 +1,4 @@
-//! Guard between an endpoint and its sockets, which may change or drop packets.
+//! A guard (such as an encryption layer) between an endpoint and its sockets. It may change or drop packets.
 
 use std::fmt::{self, Debug, Display};
 use std::task::Waker;

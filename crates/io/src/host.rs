@@ -281,7 +281,7 @@ impl Host {
         self.buffers = buffers;
     }
 
-    /// Answers a packet for a port without endpoint as an endpoint that does not listen.
+    /// Answers a packet for a port without an endpoint as an endpoint that does not listen would.
     #[cold]
     fn answer(&mut self, now: Instant, port: u16, datagram: Datagram<'_>) {
         if datagram.udp_port == 0 && is_claimed(datagram.dst, port) {

@@ -1,4 +1,5 @@
-//! Tests that the second run of a program resumes with what the paths of the first carried (`rfc9959`).
+//! Tests of saved paths (`rfc9959`): the second run of a
+//! program starts with what the paths of its first run carried.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
 use crate::common;
@@ -28,7 +29,7 @@ fn folder(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("anabranch-io-resume-{name}-{}", std::process::id()))
 }
 
-/// Runs a program, which restores the paths in `saved`, sends 1.5 MB, and returns its saved paths.
+/// Acts as one run of a program: restores the paths in `saved`, sends 1.5 MB, and returns the paths to save.
 fn run(peer: &Peer, saved: Option<&str>, log: &Path) -> String {
     let client = endpoint(CLIENT).qlog(log).bind().expect("binds");
     if let Some(saved) = saved {

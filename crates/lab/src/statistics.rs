@@ -3,8 +3,8 @@
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Mean of independent samples and half width of its 95 % interval (Student's t). The half width is NaN for
-/// fewer than two samples.
+/// Mean of independent samples and half width of its 95 % confidence
+/// interval (Student's t). The half width is NaN for fewer than two samples.
 pub fn mean_and_half_width(samples: &[f64]) -> (f64, f64) {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;

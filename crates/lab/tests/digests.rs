@@ -54,7 +54,7 @@ fn only_in<'r>(record: &'r str, other: &str) -> Vec<&'r str> {
     record.lines().filter(|line| !other.contains(line)).collect()
 }
 
-/// The text before the version in the first line of the record.
+/// The text before the version in the first line of a digest file.
 const HEAD: &str = "# RESULTS_VERSION ";
 
 /// The digest of each scenario and combination in the text of a digest file.

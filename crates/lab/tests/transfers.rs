@@ -71,8 +71,8 @@ fn poisson_arrivals_and_pareto_sizes_have_their_means() {
         transfers.size = Distribution::Pareto(ByteCount::new(20_000), 2.5);
         let output = clean(&scenario);
         let number = scalar(&output, "short", "transfers");
-        // The mean number is 1200 with a standard deviation of 35. Sizes are at least 12,000 bytes, with a
-        // standard deviation of 18,000.
+        // The expected number of transfers is 1200 with a standard deviation of 35.
+        // Sizes are at least 12,000 bytes, with a standard deviation of 18,000.
         assert!((1060.0..1340.0).contains(&number), "{number}");
         let mean = scalar(&output, "short", "transfer_bytes") / number;
         assert!((18_000.0..22_500.0).contains(&mean), "{mean}");

@@ -89,7 +89,7 @@ fn positive(value: &Value) -> Option<f64> {
 }
 
 impl PathSample {
-    /// The path as JSON. `limits` becomes the value of the key for what held the sender back.
+    /// The path as JSON. `limits` becomes the value of the key for the reasons that held the sender back.
     pub(crate) fn to_json(&self, limits: Value) -> Value {
         json!({
             "path": self.id,

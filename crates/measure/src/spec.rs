@@ -254,7 +254,8 @@ fn distribution(what: &str, random: Random, range: std::ops::RangeInclusive<f64>
     let bad = |why: String| BadFlow(format!("{what}: {why}"));
     let law = match random.generator {
         0 => Distribution::Constant(value),
-        // Parameters: the mean, and the largest deviation as a share of the mean.
+        // NPMP's parameters of a uniform distribution are the
+        // mean, and the largest deviation as a share of the mean.
         1 if (0.0..1.0).contains(&second) => {
             Distribution::Uniform(value * (1.0 - second), value * (1.0 + second))
         }

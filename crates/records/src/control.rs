@@ -104,7 +104,7 @@ impl Request {
 /// The head of the answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// A value; if negative, an errno.
+    /// The result of the request; after an error, the errno with a minus sign.
     pub value: i32,
     /// The switches of the socket after the request.
     pub switches: u16,

@@ -34,7 +34,7 @@ impl Server {
         }
     }
 
-    /// Tells that an association is up, and whether the peer lacks AUTH.
+    /// Notifies the program that an association is up and, if so, that the peer lacks AUTH.
     pub(crate) fn tell_up(&mut self, number: i32) {
         self.tell_change(number, AssocState::CommUp, &[]);
         let stats = self.endpoint_of(number).and_then(|(endpoint, id)| endpoint.stats(id));
@@ -115,7 +115,7 @@ impl Server {
         });
     }
 
-    /// Tells of added streams, or of the failure to add them.
+    /// Notifies the program of added streams, or of the failure to add them.
     pub(crate) fn tell_streams(&mut self, number: i32, result: ResetResult) {
         let flags = outcome(result);
         self.tell(number, kind::STREAM_CHANGE, |number, of| {

@@ -101,7 +101,7 @@ impl Pair {
     }
 
     pub fn deregister(&self, registry: &Registry) {
-        // The descriptor is closed in any case.
+        // An error does not matter, because the descriptor is closed anyway.
         let _ = registry.deregister(&mut SourceFd(&self.fd.as_raw_fd()));
     }
 

@@ -312,7 +312,7 @@ const SCHEDULERS: [StreamScheduler; 5] = [
     StreamScheduler::Fair,
     StreamScheduler::Wfq,
 ];
-/// The number that stands for `rr-packet`, which Linux does not have: that of `Rr`.
+/// Linux has no number for `rr-packet`: it is reported with the number of `Rr`.
 const ROUND_ROBIN: usize = 2;
 
 /// `SCTP_PEER_ADDR_THLDS`: the numbers of consecutive errors after which a path is inactive (0:

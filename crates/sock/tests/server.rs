@@ -204,7 +204,8 @@ fn two_sockets_have_one_port_at_different_addresses() {
         server.ask(socket, Op::SetOption, SCTP, SOCKOPT_BINDX_ADD, &second).0
     };
     assert_eq!(adds(&listeners[0]), -IN_USE);
-    // Begins with the last listener. The first one must work although the other one was bound later.
+    // Sends to the last listener first. The first listener
+    // must work, too, although the other one was bound later.
     for (n, octets) in addresses.into_iter().enumerate().rev() {
         let mut sender = server.open(5);
         sender.write_all(&data_to(octets, 5004, &[n as u8])).expect("sent");

@@ -172,7 +172,7 @@ impl Driver {
             let _ = self.add_address(now, address, device);
         }
         for &address in current.iter().filter(|address| !present.contains(address)) {
-            // The last address stays, because it may return.
+            // The removal of the only address fails. This address stays, because it may return.
             if is_watched(address) {
                 let _ = self.remove_address(now, address);
             }

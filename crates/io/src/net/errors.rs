@@ -7,9 +7,9 @@ use std::net::{IpAddr, SocketAddr};
 /// An ICMP message about one of our packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// Source address of that packet; `None` if the socket has several.
+    /// Source address of the packet that the ICMP message quotes; `None` if the socket has several addresses.
     pub(crate) src: Option<IpAddr>,
-    /// Destination address and UDP port of that packet.
+    /// Destination address and UDP port of the packet that the ICMP message quotes.
     pub(crate) dst: SocketAddr,
     /// Type of the message.
     pub(crate) what: Icmp,

@@ -15,11 +15,11 @@ const SCTP: u8 = 132;
 /// What precedes an SCTP packet in the bytes that a socket receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// Nothing; packets are encapsulated in UDP.
+    /// Nothing precedes the SCTP packet: it is the payload of a UDP datagram.
     Udp,
-    /// The IP header.
+    /// The IPv4 header precedes the SCTP packet.
     Ipv4,
-    /// Nothing; packets are in IPv6.
+    /// Nothing precedes the SCTP packet: raw sockets of IPv6 return no IP header.
     Ipv6,
 }
 

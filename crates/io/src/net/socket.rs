@@ -21,7 +21,7 @@ pub(crate) struct Socket {
     pub(super) is_ipv4: bool,
     pub(super) framing: Framing,
     pub(crate) counters: Arc<SocketCounters>,
-    /// While it is open, other processes see that the SCTP port of this raw socket is in use.
+    /// While this socket is open, other processes see that the SCTP port of the raw socket is in use.
     _claim: Option<socket2::Socket>,
 }
 

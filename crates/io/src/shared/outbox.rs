@@ -11,7 +11,7 @@ use std::time::Instant as Clock;
 /// Default of the largest number of bytes that wait for room in the stack's send buffer.
 pub(crate) const OUTBOX: usize = 256 * 1024;
 
-/// Informs the sender of a message that it was delivered; dropped if it was not.
+/// Tells the sender that its message was delivered. If the message was not delivered, this is dropped unused.
 pub(crate) type Receipt = oneshot::Sender<()>;
 
 /// A message, or a piece of one, that waits for room in the stack.

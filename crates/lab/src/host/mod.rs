@@ -29,7 +29,7 @@ use std::net::IpAddr;
 use transport::{Datagram, Octets, PacketBuf, Transmit};
 use units::Instant;
 
-/// An endpoint of the simulation, in the order of creation.
+/// Number of an endpoint of the simulation, in the order of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct EndpointId(u32);
 

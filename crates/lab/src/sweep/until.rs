@@ -52,8 +52,8 @@ impl Until {
         }
     }
 
-    /// The widest interval of a combination that is too wide; `None` if all are narrow enough. `runs`: the
-    /// values of its replicas.
+    /// Returns the widest of the confidence intervals of a combination that are too
+    /// wide; `None` if all are narrow enough. `runs`: the values of its replicas.
     pub(super) fn too_wide(&self, variant: usize, runs: &[Values]) -> Option<Wide> {
         let mut flows: Vec<(&str, Vec<f64>)> = Vec::new();
         for (flow, value) in runs.iter().flatten() {

@@ -42,7 +42,7 @@ impl World {
                 }
             }
         }
-        // Starting a flow may have caused more signals, which come after these.
+        // Starting a flow may have caused new signals, which are handled after these.
         signals.append(&mut self.signals);
         self.signals = signals;
         if !self.signals.is_empty() {

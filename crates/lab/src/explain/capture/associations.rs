@@ -92,9 +92,9 @@ impl Associations {
                 self.name(end.peer(), answers);
                 end
             }
-            // A packet with tag 0 holds an INIT. Of this one, the INIT chunk was not captured.
+            // A packet with tag 0 holds an INIT, but the INIT chunk of this packet was not captured.
             _ if tag == 0 => self.by_route.get(&route).copied().or_else(|| self.open())?,
-            // With the T bit, the tag is the one of the other direction.
+            // With the T bit, the verification tag is that of the other direction.
             Some(
                 Chunk::Abort(Abort { reflected_tag: true, .. })
                 | Chunk::ShutdownComplete(ShutdownComplete { reflected_tag: true }),

@@ -153,7 +153,7 @@ fn every_run_is_in_one_part() {
     }
 }
 
-/// Performs runs in this process, but loses every third.
+/// Performs runs in this process, but loses every third one.
 struct Forgetful {
     asked: Vec<Task>,
     cancel: Option<Arc<AtomicBool>>,
