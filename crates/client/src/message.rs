@@ -62,7 +62,7 @@ pub fn read_address(bytes: &[u8], header: &mut Header) -> bool {
     true
 }
 
-/// Reads the control messages of a send into a header.
+/// Copies the values in the control messages of a send call to the header of a record.
 ///
 /// # Safety
 /// `message` is valid.

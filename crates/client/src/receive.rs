@@ -144,7 +144,7 @@ pub fn is_nonblocking(fd: c_int) -> bool {
     unsafe { real::fcntl(fd, libc::F_GETFL, 0) & libc::O_NONBLOCK != 0 }
 }
 
-/// Receives; -1 and errno after an error.
+/// Receives a message or notification. Returns -1 and sets errno after an error.
 fn receive(fd: c_int, entry: &Entry, vectors: &Vectors, flags: c_int, got: &mut Option<Got>) -> isize {
     if entry.has(switches::LISTENS) && !entry.has(switches::MANY) {
         return fail(libc::ENOTCONN) as isize;

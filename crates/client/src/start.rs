@@ -1,4 +1,4 @@
-//! The beginning of the process: inherited sockets.
+//! Adopts the SCTP sockets that this process inherited, when the process begins.
 
 use crate::control;
 use crate::host::host;

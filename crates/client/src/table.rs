@@ -29,7 +29,8 @@ pub struct Entry {
     place: UnsafeCell<Place>,
 }
 
-/// What is at the peek offset (`SO_PEEK_OFF`), to which a socket has been read; all its descriptors share it.
+/// What is at the peek offset (`SO_PEEK_OFF`), up to which a socket
+/// has been read. All descriptors of the socket share this offset.
 #[derive(Clone, Copy)]
 pub struct Place {
     /// The message of which a part has been read, and the number of its unread bytes.

@@ -80,7 +80,7 @@ pub struct Host {
 #[derive(Debug)]
 struct Port {
     endpoint: Endpoint,
-    /// The deadline in [`Host::deadlines`].
+    /// The time of this port's entry in [`Host::deadlines`]; `None`: there is no entry.
     armed: Option<Instant>,
     /// While these sockets are open, other processes see that the port is in use for SCTP directly in IP.
     _claims: Vec<socket2::Socket>,
@@ -210,7 +210,7 @@ impl Host {
         Some(endpoint)
     }
 
-    /// The next event of a port.
+    /// The next event of any port, with the port and the association.
     pub fn poll_event(&mut self) -> Option<(u16, sctp::AssocId, sctp::Event)> {
         while let Some(&port) = self.untold.first() {
             if let Some((id, event)) = self.ports.get_mut(&port).and_then(|port| port.endpoint.poll_event()) {

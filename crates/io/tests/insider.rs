@@ -168,9 +168,9 @@ struct World {
     log: Log,
     listener: anabranch_io::blocking::Listener,
     gate: Gate,
-    /// The two ends of the connection of P.
+    /// The two ends of the connection of client P.
     p: [Connection; 2],
-    /// The two ends of the connection of M.
+    /// The two ends of the connection of client M.
     m: [Connection; 2],
     /// Keeps the endpoints of P and M.
     _clients: [Endpoint; 2],

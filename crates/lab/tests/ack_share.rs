@@ -6,8 +6,8 @@ use anabranch_lab as lab;
 use common::*;
 use lab::output::RunOutput;
 
-/// A transfer over two paths. Each path has a rate, a rate of its reverse direction, a one-way delay and more
-/// keys.
+/// A transfer over two paths. Each path has a rate, a rate of its
+/// reverse direction, a one-way delay and further keys of its link.
 fn transfer(paths: [[&str; 4]; 2], options: &str, stop: u32) -> RunOutput {
     let link = |n: usize| {
         let [rate, back, delay, more] = paths[n - 1];

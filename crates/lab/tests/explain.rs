@@ -89,7 +89,7 @@ fn a_capture_of_a_lossy_path_has_the_retransmissions_of_the_sender() {
     });
     let path = &found.paths[0];
     let counted = |quantity| scalar(&output, "flow", quantity);
-    // The counters of the flow end with its transmission; the capture continues.
+    // The flow's counters stop when its transmission stops, but the capture goes on.
     let (again, sent) = (counted("retransmitted_chunks"), counted("data_packets"));
     assert!(again > 20.0 && (path.retransmissions as f64 - again).abs() <= 3.0, "{path:?}, {again}");
     assert!(path.packets as f64 >= sent && path.packets as f64 <= sent + 20.0, "{path:?}, {sent}");

@@ -125,7 +125,7 @@ fn each_network_between_the_hosts_is_a_path_with_probes_of_its_own() {
     let both = output(text);
     let idle = ["latency-1", "latency-2"].map(|flow| value(&both, flow, "echo_rtt_idle_p50_s"));
     assert_eq!(idle.map(|rtt| (rtt * 1e3).floor()), [10.0, 40.0]);
-    // Probes are measured from `from` to `to` of the transfers: from 2 s to 4 s.
+    // Probes are measured between the times `from` and `to` of the transfers: from 2 s to 4 s.
     assert_eq!(value(&both, "latency-1", "offered_messages"), 40.0);
     let second = output(&format!("{text}\nnetworks = [3]"));
     assert_eq!(value(&second, "latency", "echo_rtt_idle_p50_s"), idle[1]);

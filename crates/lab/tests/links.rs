@@ -178,8 +178,8 @@ fn trace_files_are_found_beside_the_scenario_and_each_is_read_once() {
 
 #[test]
 fn a_transfer_fills_a_link_whose_rate_changes() {
-    // Means over 20 s. The square wave has 16 Mbit/s for 2 s and 8 Mbit/s for 2 s. The deliveries are 2
-    // packets per 1 ms, and 1452 of 1500 bytes of each packet are payload.
+    // Means over 20 s. The square wave has 16 Mbit/s for 2 s and 8 Mbit/s for 2 s. The delivery
+    // trace has 2 packets in each ms, and 1452 of 1500 bytes of each packet are payload.
     let folder = folder("traces-filled");
     std::fs::write(folder.join("square.csv"), "0,16\n2,8\n").expect("a file");
     std::fs::write(folder.join("two.deliveries"), "1\n1\n").expect("a file");
@@ -245,7 +245,7 @@ fn mean_queue(output: &RunOutput) -> f64 {
 fn codel_and_pie_keep_the_queue_short_where_drop_tail_fills_it() {
     let probe = "[[probe]]\nquantity = \"queue\"\nlink = \"link\"\nfrom = \"6 s\"\nto = \"25 s\"\nevery = \"10 ms\"\n";
     let run = |queue: &str| run_of(&format!("{RATE}queue = {{ {queue} }}\n{probe}"));
-    // 200 ms of 20 Mbit/s are 333 packets.
+    // 200 ms of 20 Mbit/s are 333 packets of 1500 bytes.
     let full = mean_queue(&run("kind = \"drop-tail\", delay = \"200 ms\""));
     assert!((150.0..334.0).contains(&full), "{full}");
     for queue in ["kind = \"codel\"", "kind = \"fq-codel\"", "kind = \"pie\""] {

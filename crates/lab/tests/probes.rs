@@ -212,7 +212,7 @@ fn chunks_before_the_recording_are_not_new_in_it() {
     assert!(output.series.iter().all(within));
     let mut sent = numbers(&output, "sent");
     sent.sort_unstable();
-    // 829 chunks per second and path.
+    // Each path carries 829 chunks per second.
     assert!(sent[0] > 5_000 && (1_400..1_800).contains(&sent.len()), "{} {}", sent[0], sent.len());
     assert!(sent.windows(2).all(|pair| pair[1] == pair[0] + 1));
 }

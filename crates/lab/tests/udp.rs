@@ -101,8 +101,8 @@ fn the_server_sends_too_and_two_protocols_share_a_port_number() {
 
 #[test]
 fn bursts_are_counted_at_the_link_where_they_arrive() {
-    // Ten frames per second of five messages each, over 1 Gbit/s to a router, where they arrive 11.896 us
-    // apart.
+    // Ten frames of five messages are sent per second, over a link of 1 Gbit/s
+    // to a router. There, the messages of a frame arrive 11.896 us apart.
     let mut scenario = scenario(10.0);
     scenario.flows[0].forward.as_mut().expect("a direction forth").frame_size =
         Distribution::Constant(ByteCount::new(5 * 1452));

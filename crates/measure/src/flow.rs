@@ -18,7 +18,7 @@ impl Room {
         Room(AtomicUsize::new(rows))
     }
 
-    /// Takes one row. Returns false if no row is left.
+    /// Counts one row as used. Returns false if no row is left.
     fn take(&self) -> bool {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |rows| rows.checked_sub(1)).is_ok()
     }

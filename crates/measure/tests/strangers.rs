@@ -177,7 +177,8 @@ fn there_is_an_end_to_flows_of_a_control_connection() {
     assert!(is_closed(&mut control));
 }
 
-/// A control connection with a flow from this address; checks that the server accepts it.
+/// Opens a control connection from this address, announces
+/// a flow, and checks that the server accepts the flow.
 fn served(target: &Running, source: IpAddr, measurement: u64) -> TcpStream {
     let mut control = connect_from(source, target, 1);
     send(&mut control, &flow(FlowId { measurement, ..ID }));
@@ -276,8 +277,8 @@ fn probe(cookie: u64, sequence: u64) -> Vec<u8> {
     fields.concat()
 }
 
-/// Sends datagrams to the UDP port of SCTP until one is answered; they may come before the server has noted
-/// the address. Returns the answer; `None` after a second.
+/// Sends datagrams to the UDP port of SCTP until the server answers one: the first ones may arrive
+/// before the server knows the client's address. Returns the answer; `None` after a second.
 fn echo(socket: &UdpSocket, target: &Running, bytes: &[u8], tries: usize) -> Option<Vec<u8>> {
     socket.set_read_timeout(Some(Duration::from_millis(100))).expect("a timeout");
     (0..tries).find_map(|_| {

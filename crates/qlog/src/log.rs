@@ -354,7 +354,7 @@ impl Drop for Log {
     }
 }
 
-/// The names of the paths.
+/// The names of the paths in events (`tuple_id`).
 const TUPLES: [&str; 16] =
     ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"];
 

@@ -56,7 +56,7 @@ impl Server {
         };
         let takers = self.sockets.iter().filter(|&(&other, socket)| other != key && taken(socket));
         for taker in takers.map(|(&other, _)| other).collect::<Vec<_>>() {
-            // The other program may just have closed its socket: reading the records of this socket shows it.
+            // The program may just have closed the other socket; reading the records of that socket shows it.
             self.pump(taker);
             if self.sockets.contains_key(&taker) {
                 return Err(Errno::EADDRINUSE);

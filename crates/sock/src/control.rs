@@ -22,7 +22,7 @@ fn shortened(mut answer: Vec<u8>, name: i32, room: usize) -> Result<Vec<u8>, Err
         n::EVENTS | n::GET_ASSOC_STATS => answer.truncate(room),
         n::DELAYED_SACK if room >= 8 => answer.truncate(8),
         n::PEER_ADDR_PARAMS if room >= 152 => answer.truncate(152),
-        // A plain number, without the number of an association before it.
+        // Older programs expect only the value, without the number of an association before it.
         n::MAXSEG | n::MAX_BURST if room >= 4 => return Ok(answer.split_off(4)),
         _ => return Err(Errno::EINVAL),
     }
@@ -123,7 +123,7 @@ impl Server {
             }
             Op::Return => done(self.take_back(key, body)),
             Op::PeelEnd => done(self.peel_end(key)),
-            // [`Self::serve`] answers these requests.
+            // These requests do not come here, because [`Self::serve`] has answered them.
             Op::Linger | Op::Status => Err(Errno::EINVAL),
         }
     }

@@ -16,11 +16,11 @@ use wire::{Ppid, StreamId};
 const TURN: usize = 64;
 /// Bytes of received messages that are gathered before they are written to the program.
 const BURST: usize = 32_768;
-/// Time after which an association is aborted whose socket the program has closed.
+/// An association whose socket the program has closed is aborted after this time.
 const LEFT: Span = Span::from_secs(60);
 
 impl Server {
-    /// Passes the records that a program wrote to the stack, while the stack has room.
+    /// While the stack has room, passes to it the records that a program wrote.
     pub(crate) fn pump(&mut self, key: usize) {
         let mut buffer = self.borrow_buffer();
         self.pump_with(key, &mut buffer);
@@ -68,7 +68,8 @@ impl Server {
                                 return;
                             }
                         }
-                        // A ballast only had to be read. Records of other kinds are dropped.
+                        // A ballast (a record that only fills the send buffer) is dropped
+                        // once it has been read, and so are records of other kinds.
                         _ => {}
                     }
                 }
@@ -292,7 +293,7 @@ impl Server {
             return self.close_socket(key);
         }
         if socket.pair.has_room() {
-            // A message of which a part was delivered comes first.
+            // The association whose message was delivered in part comes first.
             let rest = socket.associations.clone();
             for number in socket.partial.into_iter().chain(rest) {
                 self.deliver(number, false);

@@ -58,14 +58,14 @@ impl Record {
 pub enum Incoming {
     /// A record of this length.
     Record(usize),
-    /// Nothing more now.
+    /// There is no further record at present.
     Nothing,
     /// The program writes no more, and may have closed its last descriptor.
     End,
 }
 
 impl Pair {
-    /// Takes a connected socket.
+    /// Makes a pair of a connected socket.
     pub fn new(fd: OwnedFd) -> Self {
         // The kernel grants what its limits allow.
         let _ = setsockopt(&fd, sockopt::SndBuf, &PAIR_BUFFER);
@@ -81,7 +81,7 @@ impl Pair {
         }
     }
 
-    /// Writes several messages in one record when they wait.
+    /// Lets the pair put several waiting messages into one record.
     pub fn packing(mut self) -> Self {
         self.packs = true;
         self

@@ -130,7 +130,8 @@ impl Server {
         self.reach_at(number, named.filter(|address| !address.is_unspecified()), port)
     }
 
-    /// Sends packets for an address of the peer, or for all, to a UDP port, until the peer uses another one.
+    /// From now on, packets for an address of the peer, or for all its addresses,
+    /// are sent to this UDP port, until the peer itself uses another port.
     pub(crate) fn reach_at(&mut self, number: i32, named: Option<IpAddr>, port: u16) -> Result<(), Errno> {
         let all = self.associations.get(number).map(|of| of.peers.clone()).ok_or(Errno::EINVAL)?;
         let reached: Vec<IpAddr> = match named {

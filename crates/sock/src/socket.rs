@@ -14,7 +14,7 @@ pub struct Socket {
     pub pair: Pair,
     pub cookie: u64,
     pub uid: u32,
-    /// The process that opened the socket, for its capabilities.
+    /// Process ID of the program that opened the socket, to read its capabilities.
     pub pid: i32,
     /// One-to-many style.
     pub many: bool,
@@ -84,7 +84,7 @@ pub struct Settings {
     pub kept: BTreeMap<(i32, i32), Vec<u8>>,
 }
 
-/// Stream, flags, PPID, context and PR-SCTP policy of messages without control message.
+/// Stream, flags, PPID, context and PR-SCTP policy of messages that a program sends without control messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Defaults {
     pub stream: u16,

@@ -28,7 +28,7 @@ impl Running {
 
     fn start_at(name: &str, locals: &[[u8; 4]]) -> Self {
         let path = std::env::temp_dir().join(format!("anabranch-sock-{name}-{}", std::process::id()));
-        // This host process is both ends of each association.
+        // One host process runs both ends of each association.
         let free = std::net::UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
         let udp_port = free.expect("a free port").port();
         let host = io::HostOptions {

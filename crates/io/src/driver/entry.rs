@@ -216,8 +216,9 @@ impl Entry {
         }
     }
 
-    /// User bytes that the peer can no longer renege on: those passed to the stack, without those that its
-    /// send buffer still holds. If `in_order`, bytes are acknowledged in the order in which they were queued.
+    /// User bytes that the peer can no longer renege on: those passed to the
+    /// stack, without those that the stack's send buffer still holds. If
+    /// `in_order`, bytes are acknowledged in the order in which they were queued.
     fn acked(&self, endpoint: &Endpoint) -> u64 {
         let stats = endpoint.stats(self.mailbox.id).unwrap_or_default();
         self.given.saturating_sub(stats.buffered.get())

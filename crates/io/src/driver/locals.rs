@@ -153,8 +153,9 @@ impl Driver {
         }
     }
 
-    /// Adds and removes addresses to match the host's interfaces. Considers the addresses to which the
-    /// endpoint was bound; without any, all addresses that other hosts can reach, so no loopback addresses.
+    /// Adds and removes addresses to match the host's interfaces. Only the
+    /// addresses to which the endpoint was bound count. If it was bound to none,
+    /// all addresses count that other hosts can reach, so no loopback addresses.
     pub(super) fn follow_interfaces(&mut self, now: Instant) {
         let Ok(mut present) = working_addresses() else { return };
         let named = self.locals.named.clone();

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// A message that is being moved to the send queue. It keeps the connection open.
+/// A message that is being moved to the send queue. This value keeps the connection open.
 #[derive(Debug)]
 pub(super) struct Sending {
     handle: Arc<Handle>,

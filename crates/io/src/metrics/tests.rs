@@ -152,7 +152,7 @@ fn a_request_for_metrics_is_answered_and_others_are_not_found() {
             text
         });
         let mut told = String::new();
-        // A connection that is closed with unread bytes is reset.
+        // A connection that is closed with unread bytes is reset, so this call may fail.
         let _ = client.read_to_string(&mut told);
         told
     };

@@ -1,4 +1,4 @@
-//! Queue of the events of a connection that the application has not read.
+//! The events of one connection that the application has not read yet.
 
 use super::wait::{Place, Wakers, Woken};
 use sctp::Event;

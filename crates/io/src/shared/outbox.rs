@@ -69,7 +69,8 @@ pub(crate) struct Ticket(u64);
 /// starve. Urgent messages have separate room and are removed first.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    /// Largest number of bytes; one message may be longer. Urgent messages have the same limit separately.
+    /// Largest number of bytes; one message may be longer. Urgent
+    /// messages are counted separately, with the same limit.
     limit: usize,
     items: VecDeque<Item>,
     bytes: usize,

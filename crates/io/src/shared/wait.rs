@@ -1,4 +1,4 @@
-//! Wakers, and the wait of a thread without a runtime.
+//! Wakers of waiting tasks, and calls by which a thread without a runtime waits for a future.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -68,7 +68,7 @@ impl FromIterator<Waker> for Woken {
     }
 }
 
-/// Calls `leave` with a place when the future that holds it is dropped.
+/// Calls `leave` with a place when this value is dropped, as a part of the future that waits.
 struct Leave<L: FnMut(&Place)> {
     place: Place,
     leave: L,

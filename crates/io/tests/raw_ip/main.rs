@@ -188,7 +188,8 @@ fn data_arrives_in_ip_of_both_versions_despite_loss_and_smaller_packets_on_the_w
         );
         assert_eq!(transfer(&mut server, &connection, 500), report(500, 0));
 
-        // A link of 1400 bytes. The router reports longer packets of IPv4, and only drops those of IPv6.
+        // The link has an MTU of 1400 bytes. The router reports
+        // longer packets of IPv4, and only drops those of IPv6.
         network.on_router(
             "nft flush chain inet t forward
              nft 'add chain inet t output { type filter hook output priority 0; }'

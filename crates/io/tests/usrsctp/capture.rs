@@ -75,7 +75,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Adds up the packets of each filter over all intervals. The bytes of data stay apart by interval.
+    /// Adds up the packets of each filter over all intervals.
+    /// The bytes of data are kept separately for each interval.
     fn of(rows: &[Vec<[u64; 2]>]) -> Verdict {
         let mut verdict = Verdict::default();
         for row in rows {

@@ -39,7 +39,7 @@ impl Peer {
         Peer(Running::start(&mut command))
     }
 
-    /// Waits until the program ends, which happens at the latest some time after the end of the association.
+    /// Waits until the program ends. It ends by itself some time after the end of the association.
     pub fn finish(self) -> Report {
         Report::read(&self.0.finish())
     }

@@ -31,8 +31,8 @@ pub(crate) struct Note {
 pub(crate) enum Noted {
     /// A DATA or I-DATA chunk, with the number of user bytes.
     Data { tsn: Tsn, bytes: usize },
-    /// A SACK or NR-SACK. `gap` and `non_renegable` are the highest TSNs in gap ack blocks of each kind, or
-    /// the cumulative TSN without blocks. `early` is the number of chunks in all blocks.
+    /// A SACK or NR-SACK. `gap` and `non_renegable` are the highest TSNs in gap ack blocks of each kind,
+    /// or the cumulative TSN if there are no blocks. `early` is the number of chunks in all blocks.
     Ack { cumulative: Tsn, gap: Tsn, non_renegable: Option<Tsn>, early: u32, a_rwnd: u32 },
 }
 

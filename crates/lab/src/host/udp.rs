@@ -312,7 +312,8 @@ mod tests {
     fn a_datagram_has_a_header_of_eight_bytes_and_arrives() {
         let (mut client, mut server) = pair(Checksum::Computed);
         let buf = sent(&mut client, 100);
-        // 0a00+0001+0a00+0002+0011+006c (pseudo header) + 2329+2328+006c = 5b3d.
+        // The sum by hand: 0a00+0001+0a00+0002+0011+006c (pseudo header)
+        // + 2329+2328+006c = 5b3d. The checksum is its complement.
         assert_eq!(buf.head, [0x23, 0x29, 0x23, 0x28, 0, 108, 0xa4, 0xc2]);
         assert_eq!(buf.zeros, 100);
         assert_eq!(arrive(&mut server, &buf), Some(100));

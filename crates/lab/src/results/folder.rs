@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// The file that describes the run.
 pub const MANIFEST: &str = "manifest.json";
 
-/// The key of the SHA-256 of each file beside the manifest.
+/// The key in the manifest under which it has the SHA-256 of each other file of the folder.
 pub const OUTPUTS: &str = "outputs_sha256";
 
 /// The key of the SHA-256 of the manifest. The sum is computed

@@ -38,7 +38,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Parses `3/10`.
+    /// Parses a part such as `3/10`.
     ///
     /// # Errors
     /// A description of the expected text.

@@ -383,8 +383,8 @@ impl Round<'_, '_> {
     }
 }
 
-/// Reads the measured values of the runs that are new in `done`, and adds them to `known`. Both are by
-/// combination.
+/// Reads the measured values of the runs that are new in `done`, and
+/// adds them to `known`. Both lists have one entry for each combination.
 fn read_values(
     until: &Until,
     done: &[Vec<RunRecord>],

@@ -15,7 +15,7 @@ use units::Span;
 /// combination follow.
 pub(super) struct Order {
     first: VecDeque<usize>,
-    /// Runs of combinations with a finished run, by the wall time of that run.
+    /// The runs of each combination of which a run is finished, by the wall time of the finished run.
     timed: BinaryHeap<(Span, Reverse<usize>)>,
     /// All other runs, by combination.
     untimed: BTreeMap<usize, VecDeque<usize>>,

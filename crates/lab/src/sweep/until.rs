@@ -31,7 +31,7 @@ pub struct Wide {
     pub share: f64,
 }
 
-/// The quantity in one run, by flow.
+/// The values of the quantity in one run: each flow with its value.
 pub(super) type Values = Vec<(String, f64)>;
 
 impl Until {

@@ -91,7 +91,7 @@ impl World {
     }
 }
 
-/// A flow between two endpoints, before its start.
+/// Creates a flow between two endpoints, which has not started yet.
 fn flow(spec: &scenario::Flow, dial: Dial, ends: [EndpointId; 2], streams: &Streams) -> Flow {
     let drawn = |law, what: &str| draw::span(law, &mut streams.stream(&format!("{what} {}", spec.name)));
     let plan = Plan {

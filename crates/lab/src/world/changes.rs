@@ -8,7 +8,7 @@ use des::Kernel;
 use net::LinkId;
 use units::Span;
 
-/// The changes of a run, and those that wait for a state.
+/// All changes of a run, and those of them that wait until a path enters a state.
 #[derive(Debug)]
 pub(super) struct Changes {
     all: Vec<RunChange>,

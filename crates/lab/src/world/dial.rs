@@ -304,7 +304,7 @@ impl Packet {
         };
         let message = traffic.max_msg_size.get();
         let udp = if flow.udp_encapsulation { 8 } else { 0 };
-        // The common header, and that of a DATA chunk (rfc9260#section-3).
+        // The common header has 12 bytes, the header of a DATA chunk 16 (rfc9260#section-3).
         let alone = message.next_multiple_of(4) + ip + udp + 12 + 16;
         match flow.protocol {
             Protocol::Sctp if !sctp.bundling && alone < sctp.mtu.get() => {

@@ -60,7 +60,7 @@ struct World {
     signals: Vec<Signal>,
     /// True if a flow uses UDP.
     datagrams: bool,
-    /// Latest end of the run.
+    /// Time at which the run ends at the latest.
     until: Instant,
 }
 

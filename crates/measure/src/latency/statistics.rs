@@ -52,11 +52,11 @@ pub fn trimmed_mean(values: &[f64]) -> Option<f64> {
 /// Round-trip times of probes under load, in seconds: all that RPM is computed from.
 #[derive(Clone, Debug, Default)]
 pub struct Rounds {
-    /// Of the handshakes of new associations.
+    /// Round-trip times of the handshakes of new associations.
     pub handshake: Vec<f64>,
-    /// From a message of a new association to its echo.
+    /// Round-trip times from a message of a new association to its echo.
     pub message: Vec<f64>,
-    /// From a message of the loaded association to its echo.
+    /// Round-trip times from a message of the loaded association to its echo.
     pub own: Vec<f64>,
 }
 

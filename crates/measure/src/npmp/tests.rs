@@ -80,8 +80,8 @@ fn start_asks_for_paths_by_a_flag_and_a_time_and_the_time_alone_means_nothing() 
     let start = Start { measurement: ID.measurement, paths_every: Some(0x0102_0304), ..Start::default() };
     let bytes = |flags| [&[6, flags, 0, 16, 1, 2, 3, 4][..], &ID_BYTES[4..12]].concat();
     is(&Message::Start(start), &bytes(16));
-    // NetPerfMeter 1.9 leaves old bytes in the field of the interval: without its
-    // flag, the field has no meaning.
+    // NetPerfMeter 1.9 leaves old bytes in the field of the report
+    // interval. Without the flag for this field, its value has no meaning.
     let unasked = Message::Start(Start { paths_every: None, ..start });
     assert_eq!(Message::decode(&bytes(0)), Ok(unasked));
 }

@@ -148,7 +148,7 @@ struct Shared {
     notify: Box<dyn Fn(Notice) + Send + Sync>,
 }
 
-/// Adds one to a counter, and subtracts it when it is dropped.
+/// Adds one to a counter, and subtracts one when this value is dropped.
 struct Counted<'c>(&'c AtomicUsize);
 
 impl<'c> Counted<'c> {

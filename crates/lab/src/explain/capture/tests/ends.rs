@@ -31,7 +31,7 @@ impl File {
         read_capture(self.0.as_slice()).expect("a capture")
     }
 
-    /// The only association.
+    /// The report on the only association of the file.
     fn association(&self) -> AssociationReport {
         let report = self.report();
         let [one] = report.associations.as_slice() else { panic!("{report:?}") };
