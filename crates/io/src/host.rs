@@ -30,7 +30,7 @@ pub struct HostOptions {
     pub udp_port: u16,
     /// UDP port of peers that have not sent anything yet.
     pub remote_udp_port: u16,
-    /// Sees each packet.
+    /// Observes each packet; `None`: no observer.
     pub tap: Option<Box<dyn Tap>>,
 }
 

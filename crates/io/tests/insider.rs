@@ -23,7 +23,8 @@ const S: u8 = 9;
 const P: u8 = 1;
 const M: u8 = 2;
 
-/// Address of the [`Gate`], from which the server receives the datagrams of P and the forged ones of M.
+/// Address of the [`Gate`], from which the server receives
+/// the datagrams of client P and the forged ones of client M.
 const GATE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9));
 
 /// The message that the server sends to P.
@@ -172,7 +173,7 @@ struct World {
     p: [Connection; 2],
     /// The two ends of the connection of client M.
     m: [Connection; 2],
-    /// Keeps the endpoints of P and M.
+    /// Keeps the endpoints of the clients P and M.
     _clients: [Endpoint; 2],
 }
 

@@ -240,8 +240,8 @@ fn random_frames_have_the_mean_of_their_distribution() {
         r#"frame_rate = { exponential = "400 Hz" }
            frame_size = { uniform = ["200 B", "1000 B"] }"#,
     );
-    // 10,000 frames with a mean of 600 bytes in 25 s. Standard deviations: 1 % of the number of frames, 231
-    // bytes of one size, 0.4 % of the mean size.
+    // 10,000 frames with a mean of 600 bytes in 25 s. Standard deviations: 1 % of the
+    // number of frames, 231 bytes for the size of one frame, 0.4 % for the mean size.
     let messages = scalar(&output, "flow", "messages");
     assert!((messages / 10_000.0 - 1.0).abs() < 0.04, "{messages}");
     let size = scalar(&output, "flow", "received_bytes") / messages;

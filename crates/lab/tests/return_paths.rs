@@ -31,8 +31,8 @@ fn mbps(output: &RunOutput) -> f64 {
     scalar(output, "transfer", "throughput_bps") / 1e6
 }
 
-// One receive buffer (1 MiB) per round trip is 52 Mbit/s at an RTT of 160 ms, and 99 Mbit/s at 85 ms. With
-// "standard" some SACKs return on the short path, too: those after its own data.
+// One receive buffer (1 MiB) per round trip is 52 Mbit/s at an RTT of 160 ms, and 99 Mbit/s at 85 ms.
+// With "standard" some SACKs return on the short path, too: those that data of the short path triggers.
 #[test]
 fn a_short_way_back_shortens_the_round_trip_of_a_long_path() {
     let (standard, fastest) =

@@ -38,7 +38,7 @@ fn cpu(process: u32) -> Result<f64, Box<dyn Error>> {
     Ok(used.split(' ').next().unwrap_or_default().parse::<f64>()? / NANOSECONDS)
 }
 
-/// Compiles the program of C, and builds the library that is loaded into it.
+/// Compiles the C program, and builds the library that is loaded into it.
 fn programs() -> Result<(PathBuf, PathBuf), Box<dyn Error>> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("messages");

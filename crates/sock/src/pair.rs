@@ -30,7 +30,7 @@ pub struct Pair {
     returned: Option<usize>,
     /// True if data was written after the program had last read all records.
     data: bool,
-    /// The program closed its end before it had read all records.
+    /// True if the program closed its end before it had read all records.
     reset: bool,
     /// One record may hold several messages. Then the processes of the program must not
     /// read their end at the same time.
@@ -91,7 +91,7 @@ impl Pair {
         Ok(getsockopt(fd, sockopt::PeerCredentials)?)
     }
 
-    /// The process at the other end.
+    /// User and process at the other end.
     pub fn user(&self) -> io::Result<UnixCredentials> {
         Self::credentials(&self.fd)
     }

@@ -332,7 +332,7 @@ fn set_thresholds(config: &mut Config, name: i32, value: &Fields<'_>) -> Result<
     Ok(())
 }
 
-/// Writes what [`set_thresholds`] reads.
+/// Writes the thresholds in the format that [`set_thresholds`] reads.
 fn thresholds(config: &Config, name: i32, written: Written) -> Written {
     let or_never = |errors: Option<u32>| errors.unwrap_or(u16::MAX.into());
     let written = written.u16(config.path_max_retrans).u16(or_never(config.potentially_failed));

@@ -259,7 +259,7 @@ impl Server {
             Incoming::Record(length) => buffer[..length].to_vec(),
             _ => Vec::new(),
         };
-        // A request may need the buffer.
+        // Serving a request may need the buffer, so it is put back first.
         self.return_buffer(buffer);
         match (taken, Header::parse(&record), credentials) {
             (Incoming::Nothing, ..) => {

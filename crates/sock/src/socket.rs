@@ -26,10 +26,10 @@ pub struct Socket {
     pub port: Option<u16>,
     /// Addresses to which the socket is bound; empty: all addresses.
     pub bound: Vec<IpAddr>,
-    /// The options of later associations.
+    /// The stack's options for later associations of the socket.
     pub config: Config,
     pub settings: Settings,
-    /// Its associations, by number.
+    /// The numbers of the socket's associations.
     pub associations: Vec<i32>,
     /// Messages for which the stack had no room.
     pub waiting: VecDeque<(Header, Bytes)>,
@@ -37,7 +37,7 @@ pub struct Socket {
     pub partial: Option<i32>,
     /// The association that the program peels off, and the key of its new socket.
     pub peeling: Option<(i32, usize)>,
-    /// The program writes no more.
+    /// True once the program writes no more.
     pub finished: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a socket is bound to.
+//! The address and the interface to which a socket is bound.
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 use std::io::ErrorKind;

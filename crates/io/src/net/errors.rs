@@ -33,7 +33,8 @@ mod linux {
     use std::os::fd::AsRawFd;
     use units::ByteCount;
 
-    /// Useful bytes of a quote: common header, chunk header, Initiate Tag, and some more.
+    /// Number of bytes of a quoted packet that are of use:
+    /// common header, chunk header, Initiate Tag, and some more.
     const QUOTE: usize = 64;
     /// Largest number of irrelevant messages that one call skips.
     const SKIPPED: usize = 16;

@@ -84,7 +84,7 @@ impl EventQueue {
         }
     }
 
-    /// Tasks that wait for an event.
+    /// Removes and returns the wakers of the tasks that wait for an event.
     pub(super) fn waiting(&mut self) -> Woken {
         self.wakers.take()
     }

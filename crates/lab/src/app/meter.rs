@@ -98,7 +98,7 @@ impl Meter {
         self.sending = false;
     }
 
-    /// Sends a frame of a paced source. Returns the wait until the next.
+    /// Sends a frame of a paced source. Returns the wait until the next frame.
     pub(crate) fn frame(&mut self, now: Instant, endpoint: &mut impl Transport) -> Option<Span> {
         let (Some(source), Some(id), true) = (&mut self.source, self.conn, self.sending) else {
             return None;
@@ -200,7 +200,7 @@ impl Meter {
         self.source.is_some()
     }
 
-    /// The counters now.
+    /// All counters at the time `now`.
     pub(crate) fn tally(&self, now: Instant, endpoint: &impl Transport) -> Tally {
         let counted = match (self.conn, &self.last) {
             (Some(id), _) => endpoint.counted(id).until(now),

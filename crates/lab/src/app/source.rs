@@ -16,9 +16,9 @@ pub(crate) struct Source {
     message: Draft,
     left: u32,
     is_on: bool,
-    /// A frame became due while the source was off.
+    /// True if a frame became due while the source was off.
     held: bool,
-    /// The next frame is planned.
+    /// True if the next frame is planned.
     planned: bool,
     generator: Generator,
     schedule: Schedule,

@@ -14,8 +14,8 @@ use units::{ByteCount, Instant, Span};
 pub(super) struct RunContext<'a> {
     pub(super) network: &'a Network,
     pub(super) links: &'a Links,
-    /// True for the measurement of a flow from its `reset_time` to its `stop_time`. It also reports
-    /// quantities of the whole run.
+    /// True for the measurement of a flow from its `reset_time` to its
+    /// `stop_time`. Such a measurement also reports quantities of the whole run.
     pub(super) whole_run: bool,
     /// Start and end of the time without load, if there is one.
     pub(super) idle: Option<(Instant, Instant)>,

@@ -38,7 +38,7 @@ const ROWS: usize = 1 << 22;
 pub struct Planned {
     /// The flow.
     pub spec: FlowSpec,
-    /// Number of its association.
+    /// Number of the flow's SCTP association.
     pub association: u32,
 }
 

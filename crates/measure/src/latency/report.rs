@@ -68,7 +68,7 @@ pub struct Latency {
     pub echoes: bool,
 }
 
-/// The largest added latency.
+/// The largest latency that a load added, and where.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worst {
     /// The phase.
@@ -144,7 +144,8 @@ impl Latency {
             let found = self.probes.iter().find(|probes| probes.kind == *wanted);
             found.map(|probes| within(probes, time).into_iter().flatten().collect()).unwrap_or_default()
         };
-        // Without echoes, the probes of the association are heartbeats, which do not wait behind its data.
+        // Without echoes, the probes of the association are heartbeats. These
+        // do not wait behind the association's data, so they are left out here.
         let own = if self.echoes { of(&ProbeKind::Own) } else { Vec::new() };
         Rounds { handshake: of(&ProbeKind::Handshake), message: of(&ProbeKind::Message), own }
     }

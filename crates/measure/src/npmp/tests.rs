@@ -167,7 +167,7 @@ fn both_sizes_of_events_are_told_apart_by_the_length() {
     let message = Message::AddFlow(Box::new(flow));
     let (padded, packed) = (message.encode(EventSize::Padded), message.encode(EventSize::Packed));
     assert_eq!((padded.len(), packed.len()), (194 + 80, 194 + 72));
-    // Number of events. Each event has its generator, flags, padding and four numbers.
+    // The number of events and, for each event, its generator, flags, padding and four numbers.
     let numbers = |seconds: f64| [seconds, 0.0, 0.0, 0.5].map(f64::to_be_bytes).concat();
     let events = |padding: usize| {
         let event = |flags, seconds| [&[2, flags], &vec![0; padding][..], &numbers(seconds)].concat();

@@ -45,7 +45,7 @@ fn a_part_of_the_measurement_is_the_difference_of_two_samples() {
     take(&mut samples, sample(0.5, 1000).to_text().as_bytes(), 1400);
     assert_eq!(samples.between(None, samples.latest().as_ref(), &[Some(4)]), None, "no time has passed");
     take(&mut samples, sample(2.0, 5000).to_text().as_bytes(), 1400);
-    // A report older than the latest one, and an invalid text.
+    // A report that is older than the latest one, and an invalid text, change nothing.
     take(&mut samples, sample(1.0, 3000).to_text().as_bytes(), 1400);
     take(&mut samples, b"{", 1400);
     let paths = samples.between(None, samples.latest().as_ref(), &[None, Some(4), Some(9)]);

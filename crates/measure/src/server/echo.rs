@@ -26,7 +26,8 @@ const WAITING: usize = 64;
 pub struct Echoes(Arc<Mutex<BTreeMap<u64, BTreeSet<IpAddr>>>>);
 
 impl Echoes {
-    /// Allows echoes of messages with this cookie from anywhere, and of datagrams from these addresses.
+    /// Allows echoes of SCTP messages with this cookie from anywhere,
+    /// and of UDP datagrams with this cookie from these addresses.
     pub fn allow(&self, cookie: u64, addresses: BTreeSet<IpAddr>) {
         lock(&self.0).insert(cookie, addresses);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use wire::{Cause, Chunk};
 
-/// Life of one association, from its packets in the capture.
+/// Beginning and end of one association, as its packets in the capture show them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AssociationReport {
     /// Number of the association in the capture, from 0.
