@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 struct Got {
     bytes: usize,
     header: Header,
-    /// The record has been read to its end.
+    /// True if the record has been read to its end.
     whole: bool,
     /// The next record, for `SCTP_NXTINFO`.
     next: Option<Header>,

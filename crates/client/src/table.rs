@@ -186,8 +186,8 @@ impl Locked<'_> {
         unsafe { *self.entry.place.get() = place };
     }
 
-    /// True if another descriptor may have moved the peek offset, and a record may have several
-    /// messages, as those of one-to-one sockets.
+    /// True if another descriptor may have moved the peek offset, and a record
+    /// may have several messages, as the records of one-to-one sockets may.
     pub fn is_shared(&self) -> bool {
         let shared = self.entry.shared.load(Ordering::Relaxed)
             || self.entry.forks.load(Ordering::Relaxed) != FORKS.load(Ordering::Relaxed);

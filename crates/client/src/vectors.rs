@@ -6,7 +6,7 @@ use records::Header;
 /// Largest number of the program's buffers in one call.
 const MOST: usize = 62;
 
-/// A header, and buffers of the program.
+/// A record's header, and the program's buffers for the data behind it.
 pub struct Vectors {
     header: [u8; Header::LEN],
     list: [iovec; MOST + 1],

@@ -103,7 +103,7 @@ fn datagrams_are_not_answered_and_not_counted_without_a_flow() {
     assert_eq!(status(&mut control), 0);
     stranger.send_to(&identify(ID), to).expect("sent");
     assert_eq!(status(&mut control), 0, "the first answer to a datagram comes on the control connection");
-    // Datagrams from another port, and of another flow.
+    // Datagrams from another port, and those of another flow, must have no effect, too.
     let other = UdpSocket::bind((HERE, 0)).expect("a port");
     other.send_to(&data, to).expect("sent");
     let wrong = FlowId { flow: 2, ..ID };

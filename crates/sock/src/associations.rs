@@ -17,7 +17,7 @@ pub struct Association {
     /// connect to, or that its INIT lists.
     pub peers: Vec<IpAddr>,
     pub peer_port: u16,
-    /// The handshake is complete.
+    /// True once the handshake is complete.
     pub up: bool,
     pub outbound: u16,
     pub inbound: u16,

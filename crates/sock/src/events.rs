@@ -61,7 +61,7 @@ impl Server {
                 let _ = endpoint.set_addresses(addresses);
                 let accepted = endpoint.accept(now, arrival.id);
                 let _ = endpoint.set_addresses(usual);
-                // The call fails if the peer has ended its attempt.
+                // The call fails if the peer has given up its attempt to connect.
                 if let Ok(id) = accepted {
                     let number = self.associations.insert(Association::new(
                         port,
@@ -209,7 +209,7 @@ impl Server {
             socket.phase = Phase::Idle;
         }
         if let Some(udp_port) = udp_port {
-            // The peer may have listed more addresses than the program did.
+            // The peer may have listed more addresses than the program did. They get the port, too.
             let _ = self.reach_at(number, None, udp_port);
         }
         self.tell_up(number);

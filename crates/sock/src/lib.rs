@@ -1,8 +1,7 @@
-//! The host process of SCTP sockets: runs the stack for programs on the same host.
-//!
-//! Each socket of a program is one end of an `AF_UNIX` connection, a pair; the other end is here. Requests
-//! such as bind come on connections of their own (crate `records`). Usually, the library `anabranch-preload`
-//! is the other end. One thread serves all programs of a user: [`Server`] is a loop around [`io::Host`].
+//! The host process of SCTP sockets: runs the stack for programs on the same host.  Each socket of a
+//! program is one end of an `AF_UNIX` connection, a pair; the other end is here. Usually, the library
+//! `anabranch-preload` uses the program's end. Requests such as bind come on connections of their own
+//! (crate `records`). One thread serves all programs of a user: [`Server`] is a loop around [`io::Host`].
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]

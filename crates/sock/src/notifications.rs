@@ -34,7 +34,7 @@ impl Server {
         }
     }
 
-    /// Notifies the program that an association is up and, if so, that the peer lacks AUTH.
+    /// Notifies the program that an association is up and, if the peer lacks AUTH, of that, too.
     pub(crate) fn tell_up(&mut self, number: i32) {
         self.tell_change(number, AssocState::CommUp, &[]);
         let stats = self.endpoint_of(number).and_then(|(endpoint, id)| endpoint.stats(id));

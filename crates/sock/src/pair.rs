@@ -24,7 +24,7 @@ pub struct Pair {
     fd: OwnedFd,
     /// Records that wait until the program makes room.
     waiting: VecDeque<Record>,
-    /// The connection is shut down once all waiting records are written.
+    /// True if the connection is to be shut down once all waiting records are written.
     ends: bool,
     /// While the program returns records (`sctp_peeloff`): how many of those in `waiting` it has returned.
     returned: Option<usize>,
@@ -32,8 +32,8 @@ pub struct Pair {
     data: bool,
     /// True if the program closed its end before it had read all records.
     reset: bool,
-    /// One record may hold several messages. Then the processes of the program must not
-    /// read their end at the same time.
+    /// True if one record may hold several messages. Then the processes
+    /// of the program must not read their end at the same time.
     packs: bool,
     /// True if the record that was written last also told the length of the next message.
     announced: bool,

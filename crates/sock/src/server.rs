@@ -45,7 +45,7 @@ pub struct ServerOptions {
     pub config: Config,
 }
 
-/// Why the server did not start. The text is a sentence.
+/// Reason why the server did not start, as a sentence.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServerError {

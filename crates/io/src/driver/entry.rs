@@ -64,9 +64,9 @@ pub(super) struct Entry {
 /// The result of passing messages to the stack.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
-    /// At least one message was passed on.
+    /// True if at least one message was passed on.
     pub(super) moved: bool,
-    /// A message waits because the stack has no room.
+    /// True if a message waits because the stack has no room.
     pub(super) full: bool,
 }
 

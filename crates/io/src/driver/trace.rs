@@ -21,7 +21,7 @@ pub(super) struct Trace {
 
 #[derive(Debug, Default)]
 struct Recorded {
-    /// Addresses and SCTP port.
+    /// Addresses and SCTP port of the peer.
     peer: String,
     paths: BTreeMap<PathId, PathRecord>,
 }

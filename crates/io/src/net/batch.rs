@@ -23,7 +23,7 @@ pub(super) struct Batch {
     pub(super) segment: usize,
     /// Number of packets.
     pub(super) packets: usize,
-    /// The batch accepts no more packets.
+    /// True if the batch accepts no more packets.
     full: bool,
 }
 

@@ -40,9 +40,9 @@ pub(crate) struct Sockets {
 pub struct Ready {
     /// The token of the registration.
     pub token: Token,
-    /// There may be something to read.
+    /// True if there may be something to read.
     pub readable: bool,
-    /// There may be room to write.
+    /// True if there may be room to write.
     pub writable: bool,
 }
 

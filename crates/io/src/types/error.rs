@@ -152,7 +152,7 @@ pub enum StreamError {
     /// The connection ended.
     #[error(transparent)]
     Ended(#[from] ConnectionError),
-    /// The stream cannot have the value.
+    /// The value of the stream was not set.
     #[error(transparent)]
     Value(#[from] sctp::StreamError),
     /// The reset or the addition could not begin.

@@ -130,14 +130,14 @@ pub struct Received {
     pub stream: StreamId,
     /// Payload protocol identifier as the peer set it.
     pub ppid: Ppid,
-    /// The message was sent unordered (U bit).
+    /// True if the message was sent unordered (U bit).
     pub unordered: bool,
     /// The user data.
     pub data: Bytes,
     /// True if these bytes end the message. Otherwise more parts follow. A message arrives in parts if it is
     /// larger than the receive buffer, or if later data filled the buffer before the message was complete.
     pub end_of_record: bool,
-    /// The message ends here, incomplete: the peer abandoned it after parts of it were read.
+    /// True if the message ends here, incomplete: the peer abandoned it after parts of it were read.
     pub aborted: bool,
 }
 

@@ -243,7 +243,7 @@ fn marks_of_a_router_reduce_the_rate_in_ip_of_both_versions() {
             connection.shutdown().expect("ends gracefully");
             assert_eq!(server.stdout_line(), report(100, 0));
         }
-        // ECNE and CWR.
+        // Chunk type 12 is ECNE, 13 is CWR.
         let of = |version: &str, kind: u8| format!("{version} && sctp.chunk_type == {kind}");
         let filters = [of("ip", 12), of("ip", 13), of("ipv6", 12), of("ipv6", 13)];
         capture.check(&filters.each_ref().map(String::as_str));

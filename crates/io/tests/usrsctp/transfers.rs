@@ -57,7 +57,7 @@ impl Transfer {
         if self.paths == Paths::Failing { 3.2 } else { 2.0 }
     }
 
-    /// Runs the transfer. Asserts all conditions that must hold at any rate.
+    /// Runs the transfer. Asserts all conditions that do not depend on its rate.
     fn run(self, program: &Path) -> Outcome {
         let rates = if self.paths == Paths::Unequal { [50, 10] } else { [50, 50] };
         let network = Network::new(rates, LONG_QUEUE);

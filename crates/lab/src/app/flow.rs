@@ -94,9 +94,9 @@ pub(crate) struct Flow {
     pub(crate) concurrent: bool,
     client: Meter,
     server: Meter,
-    /// The client sends NetPerfMeter's identifying message as soon as it is connected.
+    /// True if the client sends NetPerfMeter's identifying message as soon as it is connected.
     pub(crate) identifies: bool,
-    /// The server returns each datagram.
+    /// True if the server returns each datagram.
     pub(crate) echoes: bool,
     /// Resets of streams by the client.
     pub(crate) stream_resets: StreamResets,

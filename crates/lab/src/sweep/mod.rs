@@ -54,7 +54,7 @@ pub struct SweepOptions {
     pub jobs: usize,
     /// Folder of results and finished runs.
     pub out: PathBuf,
-    /// Writes the tables also as CSV.
+    /// True to write the tables also as CSV.
     pub csv: bool,
     /// Set this to true to stop the sweep.
     pub cancel: Arc<AtomicBool>,

@@ -15,7 +15,7 @@ use std::sync::mpsc;
 /// Destination of the tables.
 pub(super) struct Target<'t> {
     pub out: &'t Path,
-    /// Writes the tables also as CSV.
+    /// True to write the tables also as CSV.
     pub csv: bool,
     /// Number of threads that read the tables of runs and encode columns.
     pub jobs: usize,

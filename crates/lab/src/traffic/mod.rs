@@ -43,7 +43,7 @@ pub struct Draft {
     pub length: u32,
     /// Stream of the message.
     pub stream: u16,
-    /// The message may be delivered out of order.
+    /// True if the message may be delivered out of order.
     pub unordered: bool,
     /// The reliability policy of the message.
     pub reliability: Reliability,

@@ -41,7 +41,7 @@ const MEMORY: Span = Span::from_secs(60);
 /// Distinguishes retransmissions from first transmissions.
 #[derive(Debug, Default)]
 pub(crate) struct Packets {
-    /// Senders by endpoint and port of the peer.
+    /// Senders by their endpoint and the peer's port.
     senders: BTreeMap<(EndpointId, u16), Sender>,
 }
 

@@ -82,7 +82,7 @@ impl Waiting {
 }
 
 impl World {
-    /// Applies the changes whose state was entered by the last event.
+    /// Applies the changes that waited for a state which a path entered with the last event.
     #[cold]
     pub(super) fn watch_states(&mut self) {
         let World { hosts, flows, changes, .. } = self;

@@ -46,7 +46,7 @@ pub(super) enum Options {
         config: Box<sctp::Config>,
         /// Largest number of queued messages at this end; `None` if it does not send.
         queue: Option<u32>,
-        /// Packets are encapsulated in UDP.
+        /// True if packets are encapsulated in UDP.
         encapsulated: bool,
     },
     Tcp(Box<tcp::Config>),

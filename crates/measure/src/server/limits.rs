@@ -10,7 +10,7 @@ pub const SESSIONS_OF_HOST: usize = 4;
 pub const FLOWS: usize = 64;
 /// Largest number of TCP data connections and associations at the same time.
 pub const CONNECTIONS: usize = 128;
-/// Time limit of a data connection to identify its flow.
+/// Time within which a data connection must identify its flow.
 pub const IDENTIFY: Duration = Duration::from_secs(10);
 /// Time limit of a control connection without messages, before and after a measurement.
 pub const IDLE: Duration = Duration::from_secs(60);

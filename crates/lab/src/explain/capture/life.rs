@@ -48,7 +48,7 @@ pub enum End {
     Shutdown {
         /// The side that sent SHUTDOWN first; `None` if only the answers were captured.
         by: Option<usize>,
-        /// The shutdown was completed.
+        /// True if the shutdown was completed.
         complete: bool,
     },
     /// A side sent ABORT.

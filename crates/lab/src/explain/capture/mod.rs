@@ -37,7 +37,7 @@ pub struct CaptureReport {
     pub sctp_packets: u64,
     /// Everything that was not decoded, by reason.
     pub not_decoded: NotDecoded,
-    /// The file ends in the middle of a packet.
+    /// True if the file ends in the middle of a packet.
     pub truncated: bool,
     /// All associations, in the order of their first packets.
     pub associations: Vec<AssociationReport>,
