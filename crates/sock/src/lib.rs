@@ -1,7 +1,9 @@
-//! The host process of SCTP sockets: runs the stack for programs on the same host.  Each socket of a
-//! program is one end of an `AF_UNIX` connection, a pair; the other end is here. Usually, the library
-//! `anabranch-preload` uses the program's end. Requests such as bind come on connections of their own
-//! (crate `records`). One thread serves all programs of a user: [`Server`] is a loop around [`io::Host`].
+//! The host process of SCTP sockets: runs the stack for programs on the same host.
+//!
+//! Each socket of a program is one end of an `AF_UNIX` connection, a pair; the other end is here. Usually,
+//! the library `anabranch-preload` uses the program's end. Requests such as bind come on connections of
+//! their own (crate `records`). One thread serves all programs of a user: [`Server`] is a loop around
+//! [`io::Host`].
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_types, reason = "sockets work in real time")]

@@ -174,7 +174,8 @@ impl Pair {
             Ok(0) => Incoming::End,
             Ok(length) => Incoming::Record(length),
             Err(Errno::EAGAIN | Errno::EINTR) => Incoming::Nothing,
-            // The program closed its end with unread records. Its own records can still be read.
+            // The program closed its end before it had read all
+            // records. The records that it wrote can still be read.
             Err(Errno::ECONNRESET) => {
                 self.reset = true;
                 self.take_after_reset(buffer)
