@@ -11,7 +11,7 @@ const SIZE: usize = 65_536;
 /// that fork did not copy.
 const TURNS: usize = 100_000;
 
-/// What this process knows of a descriptor. Without `ours`, the descriptor is no SCTP socket.
+/// What this process knows of a descriptor. If `ours` is false, the descriptor is no SCTP socket.
 pub struct Entry {
     pub ours: AtomicBool,
     /// Flags of the socket (`records::switches`).

@@ -74,7 +74,7 @@ fn server() {
     assert_eq!(endpoint.local_addresses(), [address(1, 2)]);
 }
 
-/// Ends the process when it is dropped.
+/// Ends the process when this value is dropped.
 struct Running(Child);
 
 impl Drop for Running {

@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A small scenario with every kind of table.
+/// A small scenario with every kind of TOML table that a scenario file can contain.
 const BASE: &str = r#"
 [scenario]
 seed = 1

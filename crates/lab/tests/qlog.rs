@@ -68,8 +68,8 @@ fn path(record: &Value) -> u8 {
     record["tuple"].as_str().map_or(0, |tuple| tuple.parse().expect("a number"))
 }
 
-/// The values of cwnd with their times in microseconds: the last value of each time, without equal
-/// neighbours.
+/// The values of cwnd with their times in microseconds: the last
+/// value of each time, without values that equal the one before.
 fn course(values: impl Iterator<Item = (u64, f64)>) -> Vec<(u64, f64)> {
     let last_of_each_time: BTreeMap<u64, f64> = values.collect();
     let mut course: Vec<_> = last_of_each_time.into_iter().collect();

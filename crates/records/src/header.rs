@@ -150,7 +150,7 @@ impl Header {
         bytes
     }
 
-    /// Reads a header at the beginning of a record; none if it is not one.
+    /// Reads a header at the beginning of a record; `None` if the bytes are no header.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let u16_at = |at| array(bytes, at).map(u16::from_ne_bytes);
         let u32_at = |at| array(bytes, at).map(u32::from_ne_bytes);

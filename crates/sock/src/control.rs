@@ -44,7 +44,7 @@ impl Server {
             let answer = Answer { value: self.lingers(key, request.cookie).into(), switches: 0 };
             return (answer.to_bytes().to_vec(), None);
         }
-        // No socket has this cookie: its association has ended, and the socket is removed.
+        // If no socket has this cookie, its association has ended and the socket was removed.
         let served = key.ok_or(Errno::ENOTCONN).and_then(|key| self.serve_socket(key, request, body));
         let (value, body, descriptor) = served.unwrap_or_else(|error| (-(error as i32), Vec::new(), None));
         let switches = key.and_then(|key| self.sockets.get(&key)).map_or(0, |socket| socket.switches());

@@ -11,7 +11,7 @@ use sctp::{Message, ResetResult};
 use std::net::IpAddr;
 use wire::StreamId;
 
-/// If so many records wait until the program reads, further notifications to it are dropped.
+/// If this number of records waits for the program to read, further notifications to it are dropped.
 const RECORDS: usize = 1024;
 
 impl Server {

@@ -290,7 +290,8 @@ impl Pair {
         over
     }
 
-    /// Ends the connection once all records are written: the program reads them, and then the end.
+    /// Ends the connection once all records are written: the
+    /// program reads them, and then the end of the data.
     pub fn end(&mut self) {
         self.ends = true;
         self.flush();

@@ -1,7 +1,7 @@
 use crate::shared::{Command, Hub, NewConnections};
 use std::sync::Arc;
 
-/// Keeps the driver thread running while it exists.
+/// Keeps the driver thread running as long as this value exists.
 #[derive(Debug)]
 pub(super) struct Hold {
     pub(super) hub: Arc<Hub>,

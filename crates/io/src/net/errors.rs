@@ -15,7 +15,8 @@ pub(crate) struct Report {
     pub(crate) what: Icmp,
 }
 
-/// The next relevant message; `quoted` gets the beginning of the quoted packet. `None` if there is none.
+/// The next relevant ICMP message; `quoted` gets the beginning
+/// of the quoted packet. `None` if there is no such message.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(super) fn read(_: &UdpSocket, _: &mut Vec<u8>) -> Option<Report> {
     None
@@ -39,7 +40,8 @@ mod linux {
     /// Largest number of irrelevant messages that one call skips.
     const SKIPPED: usize = 16;
 
-    /// The next message; `quoted` gets the beginning of the quoted packet. `None` if there is no message.
+    /// The next relevant ICMP message; `quoted` gets the beginning
+    /// of the quoted packet. `None` if there is no such message.
     pub(in super::super) fn read(socket: &UdpSocket, quoted: &mut Vec<u8>) -> Option<Report> {
         for _ in 0..SKIPPED {
             let report = read_one(socket, quoted)?;
@@ -50,7 +52,8 @@ mod linux {
         None
     }
 
-    /// The next message; `Ok(None)` if it is irrelevant, `None` if there is none.
+    /// The next message in the socket's error queue; `Some(None)`
+    /// if the message is irrelevant, `None` if the queue is empty.
     fn read_one(socket: &UdpSocket, quoted: &mut Vec<u8>) -> Option<Option<Report>> {
         quoted.resize(QUOTE, 0);
         // For IPv6, the kernel puts a time, a destination address and a traffic class before the

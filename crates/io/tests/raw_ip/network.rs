@@ -89,7 +89,7 @@ impl Network {
         sh(inside(&self.router, "sh"), script);
     }
 
-    /// Removes the limits of ICMP messages per second, so that each packet of a test gets its message.
+    /// Removes the limits of ICMP messages per second, so that each packet of a test can cause a message.
     pub fn unlimit_icmp(&self) {
         let script = "echo 0 > /proc/sys/net/ipv4/icmp_ratelimit; echo 0 > /proc/sys/net/ipv6/icmp/ratelimit";
         self.on_router(script);

@@ -39,8 +39,8 @@ pub(crate) struct SourceCounters {
 }
 
 impl Source {
-    /// Creates a source. `random` draws the frames, and `turns` draws the times at which the source is turned
-    /// on and off.
+    /// Creates a source. `random` determines the frames, and
+    /// `turns` the times at which the source is turned on and off.
     pub(crate) fn new(traffic: Traffic, [random, turns]: [Random; 2]) -> Self {
         let schedule = Schedule::new(traffic.changes.clone(), turns);
         Source {

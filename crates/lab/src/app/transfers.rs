@@ -94,7 +94,7 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// A lane of `source` with messages of at most `most` bytes.
+    /// A lane (client port) of `source`, with messages of at most `most` bytes.
     pub(crate) fn new(source: usize, client: EndpointId, most: u64) -> Self {
         Lane {
             source,

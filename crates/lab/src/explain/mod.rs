@@ -46,7 +46,7 @@ pub struct PathDiagnosis {
     pub timeouts: f64,
 }
 
-/// One number of a run: the path, the quantity and its value.
+/// One result of a run: the path, the quantity and its value.
 type Row<'a> = (Option<u8>, &'a str, f64);
 
 impl Diagnosis {

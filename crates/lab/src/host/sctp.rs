@@ -143,13 +143,13 @@ impl Protocolled for Endpoint {
             sctp::Event::Writable => Event::Writable,
             event => return (ConnId(id), rare(event)),
         };
-        // Readable and Writable have nothing to drop, but the compiler does not see that.
+        // Readable and Writable own no memory to free, but the compiler does not see that.
         std::mem::forget(event);
         (ConnId(id), frequent)
     }
 }
 
-/// Converts rare events. A separate function, because these events have something to drop.
+/// Converts rare events. A separate function, because these events own memory that has to be freed.
 #[cold]
 fn rare(event: sctp::Event) -> Event {
     match event {

@@ -1,4 +1,5 @@
-//! The numbers of a run: the [`quantity`] of each flow, path and link, and its computation.
+//! The results of a run as numbers: the values of each [`quantity`]
+//! for flows, paths and links, and how they are computed.
 
 mod echo;
 mod fairness;

@@ -11,7 +11,7 @@ use des::Random;
 use sctp::Reliability;
 use units::{Instant, Probability, Span};
 
-/// Draws the frames of a [`Traffic`], and divides them into messages.
+/// Generates the frames of a [`Traffic`] with their random times and lengths, and divides them into messages.
 #[derive(Clone, Debug)]
 // The fields that each message reads come first. They are copies of values of `traffic`.
 #[repr(C)]

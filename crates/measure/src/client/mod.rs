@@ -83,8 +83,8 @@ pub struct ClientOptions {
     pub keys: Option<Keys>,
     /// Size of on/off events: `Packed` for NetPerfMeter 2.0.3 and later.
     pub events: EventSize,
-    /// Measures latency under load. Then [`LatencyPlan::flows`] are the flows, and [`LatencyPlan::total`] is
-    /// the duration.
+    /// The plan of a measurement of latency under load, if latency is to be measured. Then
+    /// [`LatencyPlan::flows`] are the flows, and [`LatencyPlan::total`] is the duration.
     pub latency: Option<LatencyPlan>,
 }
 
@@ -296,7 +296,7 @@ impl Client {
             flow.over.close();
         }
         for receiver in self.receivers.drain(..) {
-            // `join` fails if the thread panicked. Then it has counted less data.
+            // `join` fails if the thread panicked. Then the thread has counted less data.
             drop(receiver.join());
         }
         self.flows.clear();

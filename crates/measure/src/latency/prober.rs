@@ -130,7 +130,7 @@ impl Prober {
     pub fn finish(mut self) -> Latency {
         self.shared.stop.close();
         for thread in self.threads.drain(..) {
-            // `join` fails if the thread panicked. Then it has sent fewer probes.
+            // `join` fails if the thread panicked. Then the thread has sent fewer probes.
             drop(thread.join());
         }
         let started = self.shared.started;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Debug, Default)]
 pub struct Sessions(Arc<Mutex<BTreeMap<IpAddr, usize>>>);
 
-/// Counts one control connection of a host until it is dropped.
+/// Counts one control connection of a host as long as this value exists.
 #[derive(Debug)]
 pub struct Place {
     sessions: Sessions,

@@ -25,7 +25,7 @@ fn version() -> String {
     known.map_or("unknown".into(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Runs all tests, and checks their table.
+/// Runs all tests, and compares the table of their results with the one in `docs/interop.md`.
 pub fn run_all(program: &Path) {
     let mut table = Interop::new("usrsctp", version());
     let parts = [exchange::run, partial_reliability::run, addresses::run, reset::run, damage::run];
