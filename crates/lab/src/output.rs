@@ -47,7 +47,7 @@ pub enum RunError {
 /// Output of a run. The same scenario, seed and replica give the same output on every machine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunOutput {
-    /// One number for each quantity.
+    /// The results that are single numbers: one for each quantity of a flow, path or link.
     pub scalars: Vec<Scalar>,
     /// The series that the probes recorded.
     pub series: Vec<Series>,
@@ -95,7 +95,7 @@ impl FlowPaths {
     }
 }
 
-/// One number of a run.
+/// A result of a run that is a single number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scalar {
     /// The flow, or `link:` and a link direction (`link:r1-r2`), or `nat:` and a NAT, or `flows:all`. For

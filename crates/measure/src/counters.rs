@@ -45,7 +45,7 @@ pub struct Direction {
     pub amount: Amount,
     /// Time of the first message, in microseconds since 1970; 0 if there was none.
     pub first: u64,
-    /// Time of the last message, in the same units.
+    /// Time of the last message, in microseconds since 1970; 0 if there was none.
     pub last: u64,
 }
 

@@ -74,11 +74,11 @@ pub struct Header {
     pub tsn: u32,
     /// Cumulative TSN of a received message.
     pub cumulative_tsn: u32,
-    /// In user data of a program: value of the PR-SCTP policy. In a received message: length of
-    /// the next message, or 0 if not known. In other kinds: errno of a failure; switches of an
-    /// accepted association; domain of a hello.
+    /// In user data of a program: value of the PR-SCTP policy. In a received message: length of the next
+    /// message, or 0 if not known. In a record of kind `Failure`: the errno; `Accepted`: the switches of
+    /// the new socket; `Hello`: the domain of the socket, or the errno (0 for success) of the answer.
     pub value: u32,
-    /// PR-SCTP policy as in `sinfo_flags`; type of socket in a hello.
+    /// PR-SCTP policy as in `sinfo_flags`; in a record of kind `Hello`, the type of the socket.
     pub policy: u16,
     /// Number of the key for AUTH.
     pub auth_key: u16,

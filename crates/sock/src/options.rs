@@ -123,7 +123,7 @@ impl Server {
             return Err(Errno::EADDRNOTAVAIL);
         }
         let (now, numbers) = (self.host.now(), socket.associations.clone());
-        // A socket keeps one address at least.
+        // A socket keeps at least one address.
         let endpoint = self.host.endpoint_mut(port).filter(|_| !left.is_empty()).ok_or(Errno::EBUSY)?;
         endpoint.set_addresses(left.clone()).map_err(|_| Errno::EINVAL)?;
         if let Some(socket) = self.sockets.get_mut(&key) {

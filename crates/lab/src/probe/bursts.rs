@@ -163,7 +163,7 @@ mod tests {
         for micros in [0, 10, 20, 31, 50, 60, 100] {
             counts.add(Instant::ZERO + Span::from_micros(micros), Span::from_micros(10));
         }
-        // Arrival times of packets, with `|` between bursts: 0 10 20 | 31 | 50 60 | 100
+        // Arrival times of packets in µs, with `|` between bursts: 0 10 20 | 31 | 50 60 | 100
         let mut scalars = Vec::new();
         counts.report("f@link:l", &mut scalars);
         let value = |quantity| scalars.iter().find(|s| s.quantity == quantity).map(|s| s.value);

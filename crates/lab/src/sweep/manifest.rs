@@ -118,7 +118,7 @@ pub(super) fn of_sweep(
         "scenario": sweep.text(),
         "scenario_sha256": sweep.hash(),
         "seed": sweep.variants().first().map(|variant| variant.scenario.seed),
-        // The number of replicas of the combination with the fewest.
+        // The number of replicas of the combination with the fewest replicas.
         "replicas": replicas.iter().min(),
         "axes": axes(sweep.axes()),
         OUTPUTS: outputs,

@@ -21,7 +21,7 @@ pub(crate) enum LabEvent {
     Window(u32),
     /// A change of a link or of a flow begins or ends.
     Change { change: u32, ends: bool },
-    /// A probe records.
+    /// A probe records its next value.
     Probe(u32),
 }
 

@@ -1,4 +1,4 @@
-//! The plans of flows, step by step.
+//! Performs the steps of flows (connect, start, stop and others) when they are due.
 
 use super::{LINGER, LabEvent, World};
 use crate::app::{Fate, Flow, Measured, Meter, Reaction, Signal, Step, Window};
