@@ -277,9 +277,9 @@ impl Pair {
         }
     }
 
-    /// True if the connection has [ended](Self::end) and all records are written. It can be dropped then:
-    /// the program reads what was written, and then the end. Unread records of the program are dropped,
-    /// because otherwise its next read would fail.
+    /// True if the connection has [ended](Self::end) and all records are written. It can be
+    /// dropped then: the program reads what was written, and then gets the end of the data.
+    /// Unread records of the program are dropped, because otherwise its next read would fail.
     pub fn is_over(&mut self) -> bool {
         let over = self.ends && self.has_room();
         if over {

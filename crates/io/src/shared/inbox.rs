@@ -67,8 +67,8 @@ impl Inbox {
         Some(message)
     }
 
-    /// True if the driver should be notified that it can continue: there is room again, or the awaited
-    /// messages were read. The next call returns false.
+    /// True if the driver should be notified that it can continue: there is room again,
+    /// or the awaited messages were read. After true, the next call returns false.
     pub(super) fn resumes(&mut self) -> bool {
         let read = self.awaited.take_if(|awaited| awaited.messages == 0).is_some();
         let resumes = self.stopped && self.bytes <= LIMIT / 2;

@@ -301,7 +301,7 @@ impl Mailbox {
         self.lock().lost = true;
     }
 
-    /// True if the loss of messages was not reported yet. The next call returns false.
+    /// True if messages were lost and this was not reported yet. The loss counts as reported from then on.
     pub(crate) fn take_lost(&self) -> bool {
         std::mem::take(&mut self.lock().lost)
     }
