@@ -154,7 +154,7 @@ impl FlowSpec {
         let transport = Transport::of_protocol(message.protocol)
             .ok_or_else(|| BadFlow(format!("there are no flows of IP protocol {}", message.protocol)))?;
         let share = |share: u32| f64::from(share) / f64::from(u32::MAX);
-        // An active side always names sizes. NetPerfMeter's defaults count as none.
+        // The message of an active side always contains sizes. NetPerfMeter's default counts as no size.
         let buffer = |size: u32| Some(size).filter(|&size| size != BUFFER);
         Ok(FlowSpec {
             id: Some(message.id.flow),

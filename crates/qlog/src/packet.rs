@@ -20,14 +20,15 @@ pub(crate) fn describe(data: &mut Object<'_>, packet: Octets<'_>) {
 }
 
 fn members_of(members: &mut Object<'_>, chunk: &Chunk<'_>) {
-    // Most chunks are DATA or SACK, which a reader knows by their members. Only others name their type.
+    // Most chunks are DATA or SACK. A reader recognises these by their
+    // fields, so only chunks of other types have the field for the type.
     if !matches!(chunk, Chunk::Data(_) | Chunk::Sack(_) | Chunk::NrSack(_)) {
         members.text("chunk_type", name(chunk));
     }
     match chunk {
         Chunk::Data(data) => {
             members.number("tsn", data.tsn.0);
-            // A reader knows an unordered chunk by its missing SSN.
+            // A reader recognises an unordered chunk by its missing SSN, so the flag is not written.
             stream(members, data.stream.0, DataFlags { unordered: false, ..data.flags });
             if !data.flags.unordered {
                 members.number("ssn", data.ssn.0);

@@ -53,7 +53,8 @@ impl Server {
 
     /// Reads the records that the program wrote before a request, while the stack has room.
     fn read_before(&mut self, uid: u32, request: &Request) {
-        /// More turns than a full pair has records for. Other threads of the program may go on writing.
+        /// Largest number of calls of `pump`: more than the records of a full connection need. There is
+        /// a limit because other threads of the program may go on writing.
         const TURNS: usize = 16;
         let Some(key) = self.socket_of(uid, request.cookie) else { return };
         for _ in 0..TURNS {

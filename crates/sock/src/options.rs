@@ -185,7 +185,7 @@ impl Server {
                 n::GET_PEER_ADDR_INFO => self.path_info(key, given),
                 n::GET_ASSOC_STATS => self.assoc_stats(key, given),
                 n::PR_ASSOC_STATUS | n::PR_STREAM_STATUS => self.abandoned(key, name, given),
-                // `struct sctp_prim` is the begin of `sstat_primary`.
+                // `struct sctp_prim` equals the beginning of `sstat_primary`.
                 n::PRIMARY_ADDR => self.status(key, given).map(|status| status[24..156].to_vec()),
                 n::PEER_AUTH_CHUNKS => self.peer_auth_chunks(key, given),
                 n::REMOTE_UDP_ENCAPS_PORT => self.remote_udp_port(key, given),

@@ -23,7 +23,8 @@ pub fn status(path: &Path) -> Result<String> {
     control.set_read_timeout(Some(LIMIT))?;
     let request = Request { op: Op::Status, cookie: 0, first: 0, second: 0 };
     control.write_all(&request.to_bytes())?;
-    // The last description may pass `MOST`. An association has at most 16 paths, so it is a few kilobytes long.
+    // The last description in the report may go beyond `MOST`, but only by a
+    // few kilobytes, because an association has at most 16 paths.
     let mut bytes = vec![0; Answer::LEN + 2 * MOST];
     let length = control.read(&mut bytes)?;
     let wrong = || Error::new(ErrorKind::InvalidData, "it is not a host process of this version");

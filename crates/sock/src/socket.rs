@@ -45,8 +45,8 @@ pub struct Socket {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Idle,
-    /// A ballast fills the pair, so that the socket is not writable, until this association is up or has
-    /// failed.
+    /// Until this association is up or has failed, a ballast (a record that only takes
+    /// room) fills the program's send buffer, so that the socket is not writable.
     Connecting(i32),
     Connected,
     Ended,

@@ -23,7 +23,7 @@ pub(super) enum Framing {
     Ipv6,
 }
 
-/// The address that means all addresses of this family.
+/// The unspecified address, which stands for all addresses of the family of `address`.
 pub(super) fn all_of(address: IpAddr) -> IpAddr {
     if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
 }
@@ -115,16 +115,17 @@ mod linux {
         let (address, device) = (spec.address.ip(), spec.device.as_deref().unwrap_or_default());
         let claim = socket2::Socket::new(Domain::UNIX, Type::DGRAM, None)?;
         claim.bind(&name(address, device, port)?)?;
-        // The name is bound before the others are looked for: of two claims at the same time both may fail, but
-        // never both succeed.
+        // The claim's name is bound before other claims are looked for. So if two
+        // processes claim at the same time, both may fail, but they never both succeed.
         match others(address, device)?.iter().any(|(address, device)| is_claimed(*address, device, port)) {
             true => Err(Errno::EADDRINUSE.into()),
             false => Ok(claim),
         }
     }
 
-    /// The other addresses and interfaces whose claims exclude one: all addresses stand for each address of this
-    /// host, and no interface for each interface.
+    /// The other addresses and interfaces at which a claim of the port would exclude a claim at this
+    /// address and interface. A claim of all addresses includes each address of this host, and a
+    /// claim without an interface includes each interface.
     fn others(address: IpAddr, device: &str) -> io::Result<Vec<(IpAddr, String)>> {
         let interfaces = if_addrs::get_if_addrs()?;
         let (mut addresses, mut devices) = (vec![all_of(address)], vec![""]);
