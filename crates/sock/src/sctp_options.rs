@@ -94,8 +94,8 @@ pub fn set_sctp(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<()
 /// The least interval that Linux takes for `SCTP_PLPMTUD_PROBE_INTERVAL`, in milliseconds.
 const LEAST_PROBE_INTERVAL: u32 = 5000;
 
-/// Keeps the interval, which has no effect: the stack has its own. Returns whether it turns path MTU discovery
-/// on.
+/// Keeps the interval, which has no other effect: the stack has its own. Returns true if it turns path MTU
+/// discovery on.
 fn set_probe_interval(settings: &mut Settings, interval: u32) -> Result<bool, Errno> {
     if (1..LEAST_PROBE_INTERVAL).contains(&interval) {
         return Err(Errno::EINVAL);

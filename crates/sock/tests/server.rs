@@ -133,8 +133,8 @@ fn options_are_read_as_they_were_set_and_short_or_unknown_ones_refused() {
     server.stop();
 }
 
-/// The numbers of `<linux/sctp.h>` that Linux reads and sets by these calls. `getsockopt` itself peels off and
-/// connects.
+/// The numbers of `<linux/sctp.h>` that Linux reads and sets, except those by which it connects or peels off
+/// an association, which the library of the program implements.
 #[test]
 fn every_option_of_linux_is_answered_but_one() {
     use records::number::{SCTP, STREAM_SCHEDULER_VALUE};
