@@ -88,8 +88,8 @@ options! {
         stream_reset: bool = false;
         /// Resets and additions of streams that the peer may request of its own accord.
         allow_reset: AllowReset = AllowReset::None;
-        /// A number that tells the peer which protocol uses this end (`rfc5061#section-4.2.6`). None: no number
-        /// is sent.
+        /// A number that tells the peer which protocol uses this end (`rfc5061#section-4.2.6`). None: no
+        /// number is sent.
         adaptation: Option<u32> = None;
         /// The path on which acknowledgements are sent.
         sack_path: SackPath = SackPath::Standard;
@@ -138,8 +138,8 @@ options! {
         /// the bytes not yet cumulatively acknowledged.
         send_buffer: BufferSize = BufferSize::fixed(1 << 20), "at least 1 byte, or auto"
             if |size| size.first() > ByteCount::ZERO;
-        /// Bytes by which all buffers of an endpoint with the size `auto` may grow together. Each buffer begins
-        /// with 1 MiB, and never has more of the budget than remains for the others.
+        /// Bytes by which all buffers of an endpoint with the size `auto` may grow together. Each buffer
+        /// begins with 1 MiB, and never has more of the budget than remains for the others.
         buffer_budget: ByteCount = BufferBudget::USUAL;
         /// Messages that may wait for their first transmission. None: only `send_buffer` limits them.
         send_queue: Option<u32> = None, "at least 1, or none for no limit in messages"
@@ -168,8 +168,8 @@ options! {
         /// delivered in one of its last ten round trips. New data that is paced is not limited to `max_burst`
         /// packets.
         pacing: bool = false;
-        /// Which paths begin near the rate that an earlier path between their addresses had (`rfc9959`). It has
-        /// no effect with the control bbr.
+        /// Which paths begin near the rate that an earlier path between their addresses had (`rfc9959`). It
+        /// has no effect with the control bbr.
         resume: Resume = Resume::Off;
         /// The RFC that determines how cwnd grows: by RFC 2960 and 4960 only if the cumulative TSN advances.
         growth: cc::GrowthRule = cc::GrowthRule::Rfc9260;

@@ -69,7 +69,8 @@ impl Server {
     /// True if a socket that the program has closed still has associations.
     fn lingers(&self, key: Option<usize>, cookie: u64) -> bool {
         if let Some(socket) = key.and_then(|key| self.sockets.get(&key)) {
-            // The socket still exists: the program has another descriptor of it, or has not read all messages.
+            // The socket still exists: the program has another descriptor of it, or has not read all
+            // messages.
             return socket.pair.is_closed();
         }
         self.associations.iter().any(|(_, association)| association.closed == cookie)

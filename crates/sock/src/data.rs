@@ -50,8 +50,8 @@ impl Server {
                 }
                 return;
             }
-            // A ballast keeps the program's send buffer full until the request to connect arrives. The ballast
-            // of a listening socket is never read.
+            // A ballast keeps the program's send buffer full until the request to connect arrives. The
+            // ballast of a listening socket is never read.
             let waits = !socket.many && socket.phase == Phase::Idle;
             if waits && socket.pair.has_ballast() && !socket.pair.is_closed() {
                 return;

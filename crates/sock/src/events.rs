@@ -55,8 +55,8 @@ impl Server {
                     continue;
                 }
                 // Other sockets at this port may have other addresses, so each peer gets those of its
-                // socket. The addresses were checked when the socket was bound, and `local` is the destination
-                // of a packet.
+                // socket. The addresses were checked when the socket was bound, and `local` is the
+                // destination of a packet.
                 let addresses = if usual.contains(&local) { usual.clone() } else { vec![local] };
                 let _ = endpoint.set_addresses(addresses);
                 let accepted = endpoint.accept(now, arrival.id);

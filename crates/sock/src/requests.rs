@@ -78,7 +78,8 @@ impl Server {
     pub(crate) fn change_streams(&mut self, key: usize, name: i32, value: &[u8]) -> Result<(), Errno> {
         let (fields, now) = (Fields(value), self.host.now());
         let number = self.association_of(key, value)?;
-        // The program sent these messages, for which the stack has no room yet, before it requested the reset.
+        // The program sent these messages, for which the stack has no room yet, before it requested the
+        // reset.
         let full = self.sockets.get(&key).is_some_and(|socket| !socket.waiting.is_empty());
         let (endpoint, id) = self.endpoint_of(number).ok_or(Errno::EINVAL)?;
         let begun = match name {

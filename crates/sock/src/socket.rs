@@ -92,7 +92,8 @@ pub struct Defaults {
     pub ppid: u32,
     pub context: u32,
     pub policy: u16,
-    /// When `policy` abandons the message: a time in milliseconds, a number of retransmissions, or a priority.
+    /// When `policy` abandons the message: a time in milliseconds, a number of retransmissions, or a
+    /// priority.
     pub value: u32,
 }
 

@@ -226,8 +226,8 @@ fn two_sockets_have_one_port_at_different_addresses() {
     server.stop();
 }
 
-/// A one-to-many socket that connects still listens, and an association of it that ends meanwhile is no end of
-/// the socket.
+/// A one-to-many socket that connects still listens, and an association of it that ends meanwhile is no end
+/// of the socket.
 #[test]
 fn a_one_to_many_socket_listens_while_it_connects_and_later() {
     use records::number::{EVENTS, REMOTE_UDP_ENCAPS_PORT, SCTP};

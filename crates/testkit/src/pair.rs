@@ -317,7 +317,8 @@ impl Pair {
         self.inject_on(Channel::NONE, to, src, dst, bytes);
     }
 
-    /// As [`Self::inject`], for a packet that the encryption layer assigned to the peer with number `channel`.
+    /// As [`Self::inject`], for a packet that the encryption layer assigned to the peer with number
+    /// `channel`.
     pub fn inject_on(&mut self, channel: Channel, to: Side, src: IpAddr, dst: IpAddr, bytes: &PacketBuf) {
         self.deliver(to, Datagram { channel, ..Datagram::new(src, dst, bytes.as_octets()) });
     }

@@ -108,9 +108,9 @@ macro_rules! limited_by {
 }
 
 /// Share of the time during which each of these reasons kept the sender from sending more: of the flow, and
-/// of each path. The quantities have the order of [`Limit::ALL`](transport::Limit::ALL). The shares of the flow add
-/// up to 1, and so do those of each path. Not reported for UDP, nor for a window that ends before the sender
-/// first sends.
+/// of each path. The quantities have the order of [`Limit::ALL`](transport::Limit::ALL). The shares of the
+/// flow add up to 1, and so do those of each path. Not reported for UDP, nor for a window that ends before
+/// the sender first sends.
 pub const LIMITED_BY: [Quantity; transport::Limit::ALL.len()] = limited_by!(
     "application" "send_buffer" "peer_window" "head_of_line" "scheduler" "pacing" "cwnd" "recovery" "timeout"
 );

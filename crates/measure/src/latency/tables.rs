@@ -1,4 +1,5 @@
-//! Rows about latency in the tables of a measurement. The field `window` of a scalar is the name of the phase.
+//! Rows about latency in the tables of a measurement. The field `window` of a scalar is the name of the
+//! phase.
 
 use super::plan::Phase;
 use super::report::{Latency, ProbeKind, Probes};

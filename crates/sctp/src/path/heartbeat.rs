@@ -174,6 +174,7 @@ mod tests {
         heartbeat.sent(at(1), 7, SECOND);
         assert_eq!(heartbeat.answered(at(2), 8, 0), None);
         assert_eq!(heartbeat.expire(at(2), None), Some(HeartbeatTimer::Unanswered));
+        heartbeat.defer(at(9));
         assert!(!heartbeat.sent_again(at(3)), "the answer is late");
         assert_eq!(
             heartbeat.answered(at(4), 7, 0),

@@ -99,8 +99,8 @@ impl Sender {
         if !simple {
             return None;
         }
-        // The summary has one bit for waiting data, two bits for each path, and the `Limit` of paths that have
-        // room.
+        // The summary has one bit for waiting data, two bits for each path, and the `Limit` of paths that
+        // have room.
         let (mut state, mut has_room) = (u64::from(waits), false);
         for (p, path) in paths.iter().enumerate() {
             if path.timed_out || !path.is_usable() {

@@ -272,7 +272,8 @@ fn behind_a_nat_that_stays(name: &'static str) {
         exchange(400_000, || world.renumber(0, before, now));
         wait_until("the client uses its new address", || active("here", "local", &format!("10.7.0.{now}")));
         wait_until("the server uses the public address", || active("there", "remote", "10.8.0.1"));
-        // If the client had requested to delete the old address, the requests would have arrived in this time.
+        // If the client had requested to delete the old address, the requests would have arrived in this
+        // time.
         thread::sleep(Duration::from_secs(2));
         wait_until("the server still uses it", || active("there", "remote", "10.8.0.1"));
     }
