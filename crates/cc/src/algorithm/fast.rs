@@ -15,12 +15,12 @@
 //! replaces slow start. A path that has carried only retransmissions has no RTT yet and grows in the same
 //! way. A loss halves w, but not below 2; a timeout sets w = 2.
 //!
-//! If the buffer is smaller than the bandwidth-delay product, a window above half of their sum overruns the
-//! buffer when it doubles, and again after each halving. With `mi_once` a path doubles only until its first
-//! queue or loss. After that α is constant, as Jin et al. state for their α.
+//! Without a queue the window doubles in every other round trip. If the buffer is smaller than the
+//! bandwidth-delay product, a window above half of their sum overruns the buffer when it doubles. The loss
+//! halves it to a window without a queue, so that it doubles and overruns the buffer again. With `mi_once` a
+//! path doubles only until its first queue or loss. After that α is constant, as Jin et al. state for their α.
 //!
-//! Paper 002 prints α outside γ(...). With that form a flow would keep α/γ packets in queues; the option
-//! `alpha_inside` selects the form. b is the least RTT measured: a flow that begins later takes the queue of
+//! Paper 002 prints α outside γ(...), the option `alpha_inside = false`: a flow would keep α/γ packets in queues. b is the least RTT measured: a flow that begins later takes the queue of
 //! the other flows for propagation delay and keeps more than α packets. The option `base_rtt` sets b.
 
 use units::{ByteCount, Instant, Span};

@@ -65,8 +65,9 @@ impl Association {
         if whole { Handled::Here } else { Handled::CutShort }
     }
 
-    /// Returns the path on which a packet with our tag arrived, and records its UDP port. Returns the default
-    /// path if the peer's address has no path, and none if the address is unknown.
+    /// Returns the path on which a packet with our tag arrived, and records its UDP port and length.
+    /// Returns the default path if the source is or was an address of the peer without a path, and `None` if it
+    /// never was one.
     #[inline(always)] // into `handle`, which calls it for each packet
     pub(super) fn arrived_on(&mut self, datagram: &Datagram<'_>) -> Option<PathId> {
         let Some(path) = self.paths.of(datagram) else {
@@ -417,7 +418,7 @@ impl Association {
         GO_ON
     }
 
-    /// Answers a heartbeat on its own path, unless the answer would exceed the path MTU.
+    /// Answers a heartbeat on its own path, unless the answer would exceed the path MTU or the phase forbids it.
     fn on_heartbeat(&mut self, from: PathId, heartbeat: &Heartbeat<'_>) {
         let auth = self.auth_len(&[HeartbeatAck::TYPE], &None);
         let fits = CommonHeader::LEN + auth + heartbeat.encoded_len() <= self.paths[from].packet_limit();

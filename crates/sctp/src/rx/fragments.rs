@@ -70,7 +70,7 @@ enum Stored {
 /// Number of nodes whose memory is kept when no fragment is left.
 const KEPT: usize = 64;
 
-/// Number of dropped nodes whose memory is freed per packet.
+/// Nodes of the tree that were removed are freed later, at most so many per packet: this bounds its work.
 const SWEPT: usize = 32;
 
 /// Divisor of the receive buffer: memory for fragments that have not arrived yet is limited to the quotient.

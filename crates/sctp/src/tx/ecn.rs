@@ -76,9 +76,9 @@ impl Sender {
         let path = if self.out.indices().contains(&i) {
             Some(self.out[i].path)
         } else {
-            // The ECNE comes before the SACK that acknowledges its TSN. So if the TSN is no longer
-            // outstanding, an earlier ECNE has reported it, and the sender recorded its path. Without a
-            // recorded path the sender answers, too: the receiver repeats the ECNE until it gets an answer.
+            // A TSN that is no longer outstanding was reported by an earlier ECNE, which came before the SACK
+            // that acknowledges it. The sender remembers the highest TSN reported for each path. If this TSN
+            // is none of them, the CWR names no path: the receiver repeats the ECNE until it gets a CWR.
             self.ecn.paths.iter().position(|marks| marks.echoed == i).map(|p| PathId(p as u8))
         };
         let Some(p) = path else { return Echoed { path, cwr: Cwr { all_paths: true, ..cwr } } };

@@ -1,4 +1,4 @@
-//! Parameters of INIT, INIT ACK, HEARTBEAT and HEARTBEAT ACK (rfc9260#section-3.3.2.1).
+//! Parameters of INIT, INIT ACK, HEARTBEAT and HEARTBEAT ACK (rfc9260#section-3.2.1).
 //!
 //! ```text
 //!  0                   1                   2                   3

@@ -253,8 +253,8 @@ fn nothing_is_reneged_where_reneging_is_off() {
     assert_eq!((f.rx.stats().reneged, f.rx.window.held()), (0, 0));
 }
 
-// The room reserved for missing chunks is an estimate. If these are longer than the chunks above them, only
-// the first missing chunk is accepted although the buffer is full.
+// The receiver keeps room for missing chunks, as long as those received above them. If the missing ones are
+// longer, the room is too small for all: then only the one with the lowest TSN is accepted beyond the buffer.
 #[test]
 fn missing_chunks_longer_than_expected_are_taken_one_at_a_time() {
     let mut f = Fixture::started(&Config { reneging: false, ..with_buffer(8000) }, 100);
