@@ -210,8 +210,8 @@ impl Natted {
         self.clients[client].handle(self.now, Datagram { udp_port, ..datagram });
     }
 
-    /// Destination UDP ports of the server's packets, from index `from` of [`Self::sent`] on. Equal ports in a row
-    /// count once.
+    /// Destination UDP ports of the server's packets, from index `from` of [`Self::sent`] on. Equal ports in
+    /// a row count once.
     pub fn server_wrote_to(&self, from: usize) -> Vec<u16> {
         let written = self.sent[from..].iter().filter(|sent| !sent.to_server);
         let mut ports: Vec<u16> = written.map(|sent| sent.port).collect();

@@ -11,17 +11,18 @@
 //!
 //! The window is updated in every other round trip, at most every 10 ms; growth is spread over the
 //! acknowledgements until the next update. While there is no queue (r - b < `mi_threshold`), w grows by one
-//! for each packet acknowledged in every other round trip. This growth is α(w, 0) = α w of the paper and
-//! replaces slow start. A path that has carried only retransmissions has no RTT yet and grows in the same
-//! way. A loss halves w, but not below 2; a timeout sets w = 2.
+//! for each packet acknowledged in every other round trip. This growth replaces slow start:
+//! in paper 002 α is proportional to w while there is no queue. A path that has carried only retransmissions
+//! has no RTT yet and grows in the same way. A loss halves w, but not below 2; a timeout sets w = 2.
 //!
 //! Without a queue the window doubles in every other round trip. If the buffer is smaller than the
 //! bandwidth-delay product, a window above half of their sum overruns the buffer when it doubles. The loss
 //! halves it to a window without a queue, so that it doubles and overruns the buffer again. With `mi_once` a
-//! path doubles only until its first queue or loss. After that α is constant, as Jin et al. state for their α.
+//! path doubles only until its first queue or loss. After that α is constant, as in Jin et al.
 //!
-//! Paper 002 prints α outside γ(...), the option `alpha_inside = false`: a flow would keep α/γ packets in queues. b is the least RTT measured: a flow that begins later takes the queue of
-//! the other flows for propagation delay and keeps more than α packets. The option `base_rtt` sets b.
+//! Paper 002 prints α outside γ(...), the option `alpha_inside = false`: a flow would keep α/γ packets in
+//! queues. b is the least RTT measured: a flow that begins later takes the queue of the other flows for
+//! propagation delay and keeps more than α packets. The option `base_rtt` sets b.
 
 use units::{ByteCount, Instant, Span};
 

@@ -49,8 +49,8 @@ pub(super) fn gain(target: f64, base: f64) -> f64 {
     1.0 / libm::ceil(2.0 * target / base).clamp(1.0, 16.0)
 }
 
-/// Change of the window, in packets, for each packet acknowledged in congestion avoidance. `w` is the window in
-/// packets, `off` the queueing delay over its target.
+/// Change of the window, in packets, for each packet acknowledged in congestion avoidance. `w` is the window
+/// in packets, `off` the queueing delay over its target.
 pub(super) fn step(w: f64, off: f64, gain: f64) -> f64 {
     if off < 1.0 { gain / w } else { (gain - w * (off - 1.0)).max(-w / 2.0) / w }
 }

@@ -66,8 +66,8 @@ impl Association {
     }
 
     /// Returns the path on which a packet with our tag arrived, and records its UDP port and length.
-    /// Returns the default path if the source is or was an address of the peer without a path, and `None` if it
-    /// never was one.
+    /// Returns the default path if the source is or was an address of the peer without a path, and `None` if
+    /// it never was one.
     #[inline(always)] // into `handle`, which calls it for each packet
     pub(super) fn arrived_on(&mut self, datagram: &Datagram<'_>) -> Option<PathId> {
         let Some(path) = self.paths.of(datagram) else {
@@ -418,7 +418,8 @@ impl Association {
         GO_ON
     }
 
-    /// Answers a heartbeat on its own path, unless the answer would exceed the path MTU or the phase forbids it.
+    /// Answers a heartbeat on its own path, unless the answer would exceed the path MTU or the phase forbids
+    /// it.
     fn on_heartbeat(&mut self, from: PathId, heartbeat: &Heartbeat<'_>) {
         let auth = self.auth_len(&[HeartbeatAck::TYPE], &None);
         let fits = CommonHeader::LEN + auth + heartbeat.encoded_len() <= self.paths[from].packet_limit();

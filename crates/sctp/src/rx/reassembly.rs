@@ -44,7 +44,7 @@ impl Label {
 pub(super) struct Piece {
     /// Index of the TSN of the first fragment of the message.
     pub(super) message: u64,
-    /// Number of fragments (1 for I-DATA); 0 if the piece only marks the end of an incomplete message.
+    /// Number of fragments (1 for I-DATA); 0 if the rest of an incomplete message will not come.
     pub(super) fragments: u32,
     /// Room that this message, or part of one, takes in the receive buffer: at least the number of its bytes.
     pub(super) cost: u32,
@@ -67,7 +67,7 @@ pub(super) struct Piece {
 const _: () = assert!(size_of::<Piece>() == ChunkCost::LEAST as usize);
 
 impl Piece {
-    /// Returns true if the piece marks the end of an incomplete message.
+    /// Returns true if the piece has no data and tells that the rest of an incomplete message will not come.
     #[inline]
     pub(super) fn is_aborted(&self) -> bool {
         self.fragments == 0

@@ -6,8 +6,8 @@ use super::reassembly::{Piece, append};
 use crate::path::PathId;
 use wire::{Data, ForwardTsn, IData, IForwardTsn, Mid, SkippedMessage, Tsn};
 
-/// A FORWARD TSN is ignored if it skips more TSNs above the highest received TSN than this number, or than the
-/// receive buffer has bytes, whichever is larger.
+/// A FORWARD TSN is ignored if it skips more TSNs above the highest received TSN than this number, or than
+/// the receive buffer has bytes, whichever is larger.
 const MOST_SKIPPED: u64 = 1 << 16;
 
 impl Receiver {
