@@ -238,8 +238,8 @@ fn a_server_tells_of_its_paths_at_most_four_times_a_second_and_before_it_stops()
         let bytes = [&head[..], &body].concat();
         match Message::decode(&bytes) {
             Ok(Message::Results { last: true, piece }) => {
-                assert!(piece.starts_with(b"{\"associations\":[]"), "UDP has none: {piece:?}");
                 let sample: serde_json::Value = serde_json::from_slice(piece).expect("JSON");
+                assert_eq!(sample["associations"], serde_json::json!([]), "UDP has none");
                 told.push(sample["at_s"].as_f64().expect("a time"));
             }
             Ok(Message::Acknowledge(answer)) => {
