@@ -200,6 +200,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{:6.0}  the C library", middle(c));
     println!("{:6.0}  the same loop in Rust, which copies each message in and out, too", middle(copying));
     println!("{:6.0}  the loop in Rust without these copies", middle(plain));
-    println!("{:6.3}  C library / same loop in Rust (bar 0.95)", middle(ratios));
+    let rounds: Vec<String> = ratios.iter().map(|ratio| format!("{ratio:.3}")).collect();
+    println!(
+        "{:6.3}  C library / same loop in Rust (bar 0.95), by round {}",
+        middle(ratios),
+        rounds.join(" ")
+    );
     Ok(())
 }
