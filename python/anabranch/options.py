@@ -123,8 +123,8 @@ class Options(AssociationOptions, total=False):
     accounting: Literal["payload", "chunk", "packet"]
     """Bytes that are counted for one chunk in the flight size. Default: "chunk"."""
     adaptation: int | Literal["none"]
-    """A number that tells the peer's upper layer what ours is (RFC 5061, section 4.2.6). None: it is not sent.
-    Default: "none"."""
+    """A number that tells the peer which protocol uses this end (RFC 5061, section 4.2.6). None: no number is
+    sent. Default: "none"."""
     allow_reset: Literal["none", "streams", "add", "all"]
     """Resets and additions of streams that the peer may request of its own accord. Default: "none"."""
     asconf: bool
@@ -140,8 +140,8 @@ class Options(AssociationOptions, total=False):
     """HMAC identifiers that the peer may use, the preferred one first: 3 is SHA-256, and 1 is SHA-1, which RFC
     4895, section 3.3 demands. Expected: [3, 1], [1, 3] or [1]. Default: [3, 1]."""
     buffer_budget: str
-    """Bytes by which all buffers of an endpoint with the size ``auto`` may grow together. Each begins with 1 MiB,
-    and takes no more than it leaves for the others. Default: "268435456 B"."""
+    """Bytes by which all buffers of an endpoint with the size ``auto`` may grow together. Each buffer begins with
+    1 MiB, and never has more of the budget than remains for the others. Default: "268435456 B"."""
     bundling: bool
     """Bundles chunks into packets (RFC 9260, section 6.10), also DATA with a SACK or a COOKIE ECHO. Default: true."""
     congestion_control: Literal[
@@ -182,7 +182,7 @@ class Options(AssociationOptions, total=False):
     None: ``rto_max``. Expected: more than zero, or none for ``rto_max``. Default: "none"."""
     initial_ssthresh: str
     """ssthresh of each path before its first loss. None: the a_rwnd of the peer, the upper bound that RFC 9260,
-    section 7.2.1 suggests; with ``send_buffer = "auto"`` no bound, since that of the peer may grow, too.
+    section 7.2.1 suggests; with ``send_buffer = "auto"`` no bound, since the peer's a_rwnd may grow, too.
     Default: "none"."""
     initial_window: int | Literal["none"]
     """Initial cwnd of each path in full packets (RFC 6928 argues for 10). None: the value of the growth rule, at
@@ -239,22 +239,23 @@ class Options(AssociationOptions, total=False):
     receive_accounting: Literal["payload", "chunk", "packet"]
     """Bytes that are counted for one chunk in the receive buffer. Default: "payload"."""
     receive_buffer: str
-    """Receive buffer, advertised as a_rwnd. ``auto``: twice what was read and what waited in the last round-trip
-    time, within the budget of the endpoint. Expected: 1500 to 4294967295 bytes, or auto. Default: "1048576 B"."""
+    """Receive buffer, advertised as a_rwnd. ``auto``: twice the bytes that the application read and that waited
+    for missing chunks in the last round-trip time, within ``buffer_budget``. Expected: 1500 to 4294967295
+    bytes, or auto. Default: "1048576 B"."""
     reneging: bool
     """A full receive buffer reneges on data above a gap to make room for a chunk that closes the gap (RFC 9260,
     section 6.2). Otherwise all acknowledged data is kept. Default: true."""
     resume: Literal["off", "return", "full"]
-    """Which paths begin near the rate that an earlier path between their addresses had (RFC 9959). The control bbr
-    begins as without. Default: "off"."""
+    """Which paths begin near the rate that an earlier path between their addresses had (RFC 9959). It has no
+    effect with the control bbr. Default: "off"."""
     rp_min: int
     """Lower bound of CMT/RP's ssthresh over all paths, in MTU (paper 000, equation 5: 4). Expected: at least 1.
     Default: 4."""
     sack_path: Literal["standard", "primary", "round-robin", "smallest-srtt", "fastest"]
     """The path on which acknowledgements are sent. Default: "standard"."""
     send_buffer: str
-    """Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged. ``auto``: twice the latter.
-    Expected: at least 1 byte, or auto. Default: "1048576 B"."""
+    """Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged. ``auto``: twice the bytes not
+    yet cumulatively acknowledged. Expected: at least 1 byte, or auto. Default: "1048576 B"."""
     send_queue: int | Literal["none"]
     """Messages that may wait for their first transmission. None: only ``send_buffer`` limits them. Expected: at
     least 1, or none for no limit in messages. Default: "none"."""
