@@ -255,7 +255,7 @@ $(VENV)/.notebooks: $(VENV)/.module
 
 # The Python package with its Rust module, built in place.
 $(VENV)/.module: $(VENV)/.tools $(RUST)
-	$(STEP) "Simulator and Python package, about 4 minutes the first time" \
+	$(STEP) "Simulator and Python package, 4 to 10 minutes the first time" \
 		sh -c '. $(VENV)/bin/activate && maturin develop --release --extras dev,lab'
 	$(STEP) "Library for programs with SCTP sockets" \
 		sh -c '[ "$$(uname)" != Linux ] || { cargo build --release --quiet -p anabranch-preload && cp target/release/libanabranch_preload.so $(VENV)/lib/; }'
