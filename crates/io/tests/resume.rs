@@ -1,5 +1,5 @@
-//! Tests of saved paths (`rfc9959`): the second run of a
-//! program starts with what the paths of its first run carried.
+//! Tests of saved paths (`rfc9959`): the second run of a program starts with what the paths of its first run
+//! carried.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
 use crate::common;

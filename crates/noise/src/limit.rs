@@ -8,10 +8,10 @@ use units::{Instant, Span};
 
 /// Rate limit of handshakes with addresses that have no open session: 64 a second, and 128 at once.
 const ALL: Rate = Rate { interval: Span::from_micros(15_625), burst: Span::from_secs(2) };
-/// Rate limit of handshakes from any address: as [`ALL`], with half of its burst. One address may use all of
-/// this, for many clients behind one NAT.
+/// While less than half of the burst of [`ALL`] is used, an address has no limit of its own, since many
+/// clients may be behind one NAT.
 const SPARE: Rate = Rate { burst: Span::from_secs(1), ..ALL };
-/// Handshakes with one IPv4 address or one /64 of IPv6 after [`SPARE`] is used up: 8 in ten seconds.
+/// Limit of one IPv4 address, or one /64 of IPv6, while more than half is used: 8 handshakes in ten seconds.
 const ONE: Rate = Rate { interval: Span::from_millis(1250), burst: Span::from_secs(10) };
 /// An address and port of an open session may begin one handshake per `KNOWN` that none of these limits
 /// counts.

@@ -1,7 +1,7 @@
 //! Sends the INIT to several addresses of the peer: to the next one after [`ATTEMPT_DELAY`] without an
 //! answer, and at once after a refusal, as TCP clients do (`rfc8305#section-5`).
 //!
-//! All INITs have the same tag and are retransmissions of the first (`rfc9260#section-5.1`); the
+//! All INITs have the same tag and are retransmissions of the first INIT (`rfc9260#section-5.1`); the
 //! first INIT ACK counts. In COOKIE-WAIT an address without a timely answer is silent, and an address
 //! that refused the INIT is inactive. The handshake goes on with the address that answered. The other
 //! addresses get only heartbeats until they answer.

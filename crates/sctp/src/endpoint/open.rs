@@ -226,7 +226,7 @@ impl Endpoint {
     /// As [`Self::accept`], with options for this association instead of those of the endpoint. The
     /// extensions and the numbers of streams stay those of the endpoint, because the INIT ACK announced them.
     /// For the same reason `receive_buffer` must not be smaller than that of the endpoint and, if the
-    /// endpoint has `auth`, `auth_chunks` and `asconf` must be the same.
+    /// endpoint has `auth`, `auth_chunks`, `auth_hmacs` and `asconf` must equal those of the endpoint.
     ///
     /// # Errors
     /// [`AcceptError`]; the peer can then no longer be accepted, except after [`AcceptError::Config`].
