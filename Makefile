@@ -38,7 +38,7 @@ install:
 # A Debian package of the command: target/anabranch.deb.
 CARGO_DEB := target/tools/bin/cargo-deb
 deb: $(CARGO_DEB)
-	cargo build --release --locked --quiet -p anabranch-cli -p anabranch-preload
+	cargo build --release --locked --quiet -p anabranch-cli -p anabranch-preload -p anabranch-usrsctp
 	rm -rf target/deb && mkdir -p target/deb
 	target/release/anabranch man target/deb/man
 	target/release/anabranch completions bash >target/deb/anabranch.bash
@@ -257,6 +257,8 @@ $(VENV)/.notebooks: $(VENV)/.module
 $(VENV)/.module: $(VENV)/.tools $(RUST)
 	$(STEP) "Simulator and Python package, 4 to 10 minutes the first time" \
 		sh -c '. $(VENV)/bin/activate && maturin develop --release --extras dev,lab'
-	$(STEP) "Library for programs with SCTP sockets" \
-		sh -c '[ "$$(uname)" != Linux ] || { cargo build --release --quiet -p anabranch-preload && cp target/release/libanabranch_preload.so $(VENV)/lib/; }'
+	$(STEP) "Libraries for programs with SCTP sockets" \
+		sh -c '[ "$$(uname)" != Linux ] || { cargo build --release --quiet -p anabranch-preload -p anabranch-usrsctp && \
+			cp target/release/libanabranch_preload.so $(VENV)/lib/ && mkdir -p $(VENV)/lib/usrsctp && \
+			cp target/release/libanabranch_usrsctp.so $(VENV)/lib/usrsctp/libusrsctp.so.2; }'
 	@touch $@

@@ -4,7 +4,7 @@ import json
 import subprocess
 from pathlib import Path
 
-ROOTS = ("anabranch-cli", "anabranch-preload")
+ROOTS = ("anabranch-cli", "anabranch-preload", "anabranch-usrsctp")
 TEXTS = ("LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE")
 
 

@@ -10,26 +10,19 @@ use crate::inner::address;
 use crate::memory::{array, read, text};
 use crate::types::{ANB_ABI, ANB_RECOMMENDED, ANB_RFC9260, anb_host_setup, anb_why};
 use libc::{EALREADY, EINVAL, EPROTO};
-use sock::{Server, ServerOptions, Stopper};
+use sock::LocalServer;
 use std::ffi::{c_char, c_int};
 use std::net::IpAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread::JoinHandle;
 
 /// Default path at which a host process (`anabranch sctpd`) listens.
 const USUAL: &str = "/run/anabranch/sctp";
 /// Largest number of addresses of a host.
 const ADDRESSES: usize = 16;
 
-struct Host {
-    stopper: Stopper,
-    thread: JoinHandle<std::io::Result<()>>,
-}
-
 /// The thread that [`anb_host_start`] started; `None` if none runs.
-static HOST: Mutex<Option<Host>> = Mutex::new(None);
+static HOST: Mutex<Option<LocalServer>> = Mutex::new(None);
 
 fn failed(errno: c_int) -> c_int {
     // SAFETY: errno of this thread is always valid.
@@ -37,7 +30,7 @@ fn failed(errno: c_int) -> c_int {
     -1
 }
 
-fn host() -> std::sync::MutexGuard<'static, Option<Host>> {
+fn host() -> std::sync::MutexGuard<'static, Option<LocalServer>> {
     HOST.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
@@ -77,7 +70,6 @@ pub unsafe extern "C" fn anb_host_start(setup: *const anb_host_setup, why: *mut 
 /// # Safety
 /// As for the caller of [`anb_host_start`].
 unsafe fn start(setup: &anb_host_setup) -> Result<(), Fault> {
-    static STARTED: AtomicU32 = AtomicU32::new(0);
     if setup.abi != ANB_ABI {
         return Err(EPROTO.into());
     }
@@ -104,27 +96,18 @@ unsafe fn start(setup: &anb_host_setup) -> Result<(), Fault> {
     if setup.remote_udp_port != 0 {
         host.remote_udp_port = setup.remote_udp_port;
     }
-    let name = format!("library-{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
-    let path = sock::private_path(&name).map_err(|sentence| Fault::new(libc::EACCES, sentence))?;
-    let server = Server::bind(ServerOptions { path: path.clone(), host, config }).map_err(|error| {
+    let server = LocalServer::start(host, config).map_err(|error| {
         let in_use = matches!(error, sock::ServerError::PortInUse(_));
         Fault::new(if in_use { libc::EADDRINUSE } else { EINVAL }, error)
     })?;
-    let stopper = server.stopper();
-    let thread = std::thread::Builder::new().name("anabranch".to_owned()).spawn(move || server.run());
-    let thread = thread.map_err(|error| Fault::new(libc::EAGAIN, error))?;
-    *running = Some(Host { stopper, thread });
-    client::attach(path.as_os_str().as_bytes());
+    client::attach(server.path().as_os_str().as_bytes());
+    *running = Some(server);
     Ok(())
 }
 
 /// Waits until the associations of closed sockets have ended, 10 s at most, and ends the thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn anb_host_stop() -> c_int {
-    let Some(Host { stopper, thread }) = host().take() else { return failed(libc::ESRCH) };
-    stopper.stop_when_idle();
-    match thread.join() {
-        Ok(Ok(())) => 0,
-        _ => failed(libc::EIO),
-    }
+    let Some(server) = host().take() else { return failed(libc::ESRCH) };
+    server.stop().map_or_else(|_| failed(libc::EIO), |()| 0)
 }

@@ -9,7 +9,7 @@ use clap::ArgMatches;
 use io::{Carrier, HostOptions, sctp::Config};
 use measure::{CaptureFile, Captured, Recorder};
 use sock::{Server, ServerOptions};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -42,9 +42,13 @@ pub fn preload(chosen: &ArgMatches) -> Result<i32, Failure> {
         message: format!("{}: there is no such program in PATH", name.display()),
     })?;
     file::check(&program).map_err(|message| Failure { code: CANNOT_RUN, message })?;
-    let library = library::find()?;
     let mut command = Command::new(&program);
-    command.arg0(name).args(arguments).env("LD_PRELOAD", preloaded(&library));
+    command.arg0(name).args(arguments);
+    if chosen.get_flag("usrsctp") {
+        return Err(with_usrsctp(command, &program, chosen));
+    }
+    let library = library::find(library::SOCKETS)?;
+    command.env("LD_PRELOAD", before(library.as_os_str(), "LD_PRELOAD", ":"));
     if chosen.get_flag("tcp-as-sctp") {
         command.env(TCP, "1");
     }
@@ -58,14 +62,33 @@ pub fn preload(chosen: &ArgMatches) -> Result<i32, Failure> {
     run_beside(command, &program, chosen, path)
 }
 
-/// The value of `LD_PRELOAD`: our library, and those that the variable names already.
-fn preloaded(library: &Path) -> OsString {
-    let mut all = library.as_os_str().to_owned();
-    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
-        all.push(":");
+/// Our word, and what an environment variable holds already.
+fn before(ours: &OsStr, variable: &str, separator: &str) -> OsString {
+    let mut all = ours.to_owned();
+    if let Some(others) = std::env::var_os(variable).filter(|others| !others.is_empty()) {
+        all.push(separator);
         all.push(others);
     }
     all
+}
+
+/// Becomes the program, whose loader finds our library in place of libusrsctp. Returns the reason if it cannot.
+fn with_usrsctp(mut command: Command, program: &Path, chosen: &ArgMatches) -> Failure {
+    let library = match library::find(library::USRSCTP) {
+        Ok(library) => library,
+        Err(failure) => return failure,
+    };
+    let folder = library.parent().unwrap_or(&library);
+    command.env("LD_LIBRARY_PATH", before(folder.as_os_str(), "LD_LIBRARY_PATH", ":"));
+    if let Err(failure) = config(chosen) {
+        return failure;
+    }
+    let set: Vec<&str> = chosen.get_many::<String>("set").into_iter().flatten().map(String::as_str).collect();
+    if !set.is_empty() {
+        command.env(OPTIONS, before(set.join(";").as_ref(), OPTIONS, ";"));
+    }
+    let error = command.exec();
+    Failure { code: CANNOT_RUN, message: format!("{}: {error}", program.display()) }
 }
 
 /// Runs the program, and serves its sockets meanwhile. Returns its exit code.
@@ -156,7 +179,7 @@ fn bind(chosen: &ArgMatches, path: PathBuf, recorder: Option<Recorder>) -> Resul
     let remote_udp_port = port("remote-udp-port").unwrap_or(defaults.remote_udp_port);
     let host = |udp_port| {
         let tap = recorder.clone().map(|recorder| Box::new(recorder) as Box<dyn io::Tap>);
-        HostOptions { locals: locals.clone(), carrier, udp_port, remote_udp_port, tap }
+        HostOptions { locals: locals.clone(), carrier, udp_port, remote_udp_port, tap, link: None }
     };
     let config = config(chosen)?;
     let start = |udp_port| {

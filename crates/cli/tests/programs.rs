@@ -2,13 +2,18 @@
 //! docs/programs.md.
 #![cfg(target_os = "linux")]
 
+#[path = "preloaded/linked.rs"]
+mod linked;
 #[path = "../../io/tests/common/namespace.rs"]
 mod namespace;
 mod preloaded;
 
+use linked::LINKED;
 use namespace::{in_new_namespace, skip};
 use preloaded::{build_library, root, which};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A program of Debian 12 and what it must do.
 struct Program {
@@ -297,9 +302,11 @@ fn run(program: &Program) -> Result<(), String> {
         ip addr add 10.0.0.1/24 dev p0; ip link set p0 up
         trap 'kill $(jobs -p) 2> /dev/null' EXIT
         {command} sctpd --socket $PWD/s & sleep 0.5
-        A={command} P='timeout -k 2 20 {command} preload --'
-        {}",
-        program.script
+        A={command} P='timeout -k 2 20 {command} preload --' L='{command} preload --usrsctp --'
+        U=/usr/lib/usrsctp ROOM={root}/crates/cli/tests/preloaded/room.py WEBRTC={root}/{WEBRTC}
+        {script}",
+        root = root().display(),
+        script = program.script,
     );
     let mut bash = in_new_namespace().expect("checked before");
     bash.args(["timeout", "60", "bash", "-c", &script]).current_dir(&folder).env("ANABRANCH_SOCKET", "");
@@ -313,6 +320,83 @@ fn run(program: &Program) -> Result<(), String> {
     }
     let texts = [texts.concat(), output.stdout, output.stderr].concat();
     Err(format!("{}: {}\n{}", program.name, output.status, String::from_utf8_lossy(&texts)))
+}
+
+/// Where `.ci/run` installs aiortc, the peer of Janus.
+const WEBRTC: &str = "target/tools/webrtc";
+
+/// Builds the library that takes the place of libusrsctp, to where the command looks for it.
+fn build_usrsctp() -> PathBuf {
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--offline", "-p", "anabranch-usrsctp"])
+        .current_dir(root())
+        .status();
+    assert!(built.is_ok_and(|status| status.success()), "the library is built");
+    let folder = Path::new(env!("CARGO_BIN_EXE_anabranch")).parent().expect("a folder");
+    let library = folder.join("usrsctp/libusrsctp.so.2");
+    std::fs::create_dir_all(folder.join("usrsctp")).expect("a folder");
+    std::fs::copy(folder.join("libanabranch_usrsctp.so"), &library).expect("copied");
+    library
+}
+
+#[test]
+fn programs_that_are_linked_with_libusrsctp_run() {
+    let here = |name: &str| {
+        let peer = name != "janus" || root().join(WEBRTC).join("aiortc").exists();
+        peer && which(name).is_some()
+    };
+    let missing: Vec<&str> = LINKED.iter().map(|program| program.name).filter(|name| !here(name)).collect();
+    if !missing.is_empty() {
+        skip("programs linked with libusrsctp", &format!("{} (janus needs aiortc, too)", missing.join(", ")));
+    }
+    if in_new_namespace().is_none() {
+        return skip("programs linked with libusrsctp", "network namespaces");
+    }
+    build_library();
+    build_usrsctp();
+    let failed: Vec<String> =
+        LINKED.iter().filter(|program| here(program.name)).filter_map(|program| run(program).err()).collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// A program in C sees the same with the original library and with ours, which has all its functions.
+#[test]
+fn our_libusrsctp_has_the_functions_and_structs_of_the_original() {
+    let original = "/usr/lib/x86_64-linux-gnu/libusrsctp.so";
+    let header = Path::new("/usr/include/usrsctp.h").exists() && Path::new(original).exists();
+    if !header || ["gcc", "nm"].iter().any(|name| which(name).is_none()) {
+        return skip("structs of libusrsctp", "gcc, nm or libusrsctp-dev");
+    }
+    let ours = build_usrsctp();
+    let functions = |library: &Path| -> BTreeSet<String> {
+        let told =
+            Command::new("nm").args(["-D", "--defined-only"]).arg(library).output().expect("nm runs").stdout;
+        let told = String::from_utf8_lossy(&told).into_owned();
+        let names = told.lines().filter_map(|line| line.rsplit(' ').next()?.split('@').next());
+        names.filter(|name| name.starts_with("usrsctp_")).map(str::to_owned).collect()
+    };
+    let (theirs, all) = (functions(Path::new(original)), functions(&ours));
+    let missing: Vec<&String> = theirs.difference(&all).collect();
+    assert!(theirs.len() > 100 && missing.is_empty(), "{missing:?}");
+
+    let folder = std::env::temp_dir().join(format!("anabranch-linked-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let program = folder.join("linked");
+    let source = root().join("crates/cli/tests/preloaded/linked.c");
+    let built = Command::new("gcc")
+        .args(["-Wall", "-Wextra", "-Werror", "-o"])
+        .args([&program, &source])
+        .args(["-lusrsctp", "-lpthread"])
+        .status();
+    assert!(built.is_ok_and(|status| status.success()), "the program is compiled");
+    for library in [Path::new(""), ours.parent().expect("a folder")] {
+        let mut run = Command::new("timeout");
+        let output = run.arg("30").arg(&program).env("LD_LIBRARY_PATH", library).output().expect("it runs");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && output.stdout == b"ok\n", "{}: {told}", library.display());
+    }
+    // A folder that cannot be removed does no harm.
+    let _ = std::fs::remove_dir_all(&folder);
 }
 
 /// Two paths of 50 Mbit/s to another namespace; `$OTHER` runs a command there. One path fails
@@ -416,7 +500,7 @@ fn the_page_has_the_table() {
     let (begin, end) = ("| program | version | what works | start |\n|---|---|---|---|\n", "\n\n");
     let from = page.find(begin).expect("the head of the table") + begin.len();
     let to = from + page[from..].find(end).expect("the end of the table") + 1;
-    let rows = PROGRAMS.iter().map(|program| {
+    let rows = PROGRAMS.iter().chain(LINKED).map(|program| {
         let Program { name, version, works, started, .. } = program;
         format!("| {name} | {version} | {works} | `anabranch preload {started}` |\n")
     });

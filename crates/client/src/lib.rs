@@ -18,6 +18,7 @@ mod options;
 mod peel;
 mod real;
 mod receive;
+mod rfc6458;
 mod send;
 mod start;
 mod table;
@@ -28,5 +29,6 @@ pub use descriptors::{close, close_range, closefrom, dup, dup2, dup3, fcntl, fcn
 pub use host::attach;
 pub use options::{getpeername, getsockname, getsockopt, setsockopt};
 pub use receive::{__read_chk, __recv_chk, __recvfrom_chk, read, readv, recv, recvfrom, recvmmsg, recvmsg};
+pub use rfc6458::{bindx, connectx, freeaddrs, getladdrs, getpaddrs, peeloff, recvv, sendv};
 pub use send::{send, sendfile, sendfile64, sendmmsg, sendmsg, sendto, write, writev};
 pub use start::adopt_inherited;

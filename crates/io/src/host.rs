@@ -1,6 +1,7 @@
 //! One set of sockets for many SCTP ports, for a program with a loop of its own.
 
 use crate::carrier::Carrier;
+use crate::link::{Link, carry, link_addresses, link_number};
 use crate::net::{
     Buffers, Clock, OTHERS, Ready, Report, Sockets, bind_raw_sockets, bind_sockets, claim_port,
     interface_addresses, is_claimed,
@@ -12,11 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
-use transport::{ConfigError, Datagram, PacketBuf};
+use transport::{ConfigError, Datagram, Octets, PacketBuf};
 use units::Instant;
 
 /// Largest number of ICMP messages, and of answers for closed ports, that one [`Host::wait`] handles.
 const ANSWERS: usize = 64;
+/// Largest number of packets of links that one [`Host::wait`] handles.
+const LINKED: usize = 256;
 
 /// Addresses, carrier and UDP ports of a [`Host`].
 #[derive(Debug)]
@@ -32,6 +35,8 @@ pub struct HostOptions {
     pub remote_udp_port: u16,
     /// Observes each packet; `None`: no observer.
     pub tap: Option<Box<dyn Tap>>,
+    /// Carries packets of addresses of links; `None`: there are no links.
+    pub link: Option<Box<dyn Link>>,
 }
 
 impl Default for HostOptions {
@@ -43,6 +48,7 @@ impl Default for HostOptions {
             udp_port: port,
             remote_udp_port: port,
             tap: None,
+            link: None,
         }
     }
 }
@@ -52,21 +58,19 @@ impl Default for HostOptions {
 ///
 /// There is no thread. The caller changes endpoints, takes [their events](Self::poll_event), calls
 /// [`Self::transmit`], and [waits](Self::wait), also for what it registers at [`Self::registry`]. An INIT for
-/// a port without an endpoint is answered with an ABORT, unless in IP another process has that port.
+/// a port without an endpoint is answered with an ABORT, unless it came by a [link](Link), or in IP and
+/// another process has that port.
 #[derive(Debug)]
 pub struct Host {
     clock: Clock,
-    sockets: Sockets,
+    out: Outlet,
     waker: Arc<mio::Waker>,
     buffers: Buffers,
-    packet: PacketBuf,
     quoted: Vec<u8>,
-    tap: Option<Box<dyn Tap>>,
     /// The local addresses of [`HostOptions::locals`].
     locals: Vec<(IpAddr, Option<String>)>,
     addresses: Vec<IpAddr>,
     carrier: Carrier,
-    udp_port: u16,
     remote_udp_port: u16,
     ports: BTreeMap<u16, Port>,
     /// Deadline of each port that has one.
@@ -96,7 +100,7 @@ impl Host {
     /// [`BindError`].
     pub fn bind(options: HostOptions) -> Result<Host, BindError> {
         const BUFFERS: usize = 4 << 20;
-        let HostOptions { locals: addresses, carrier, udp_port, remote_udp_port, tap } = options;
+        let HostOptions { locals: addresses, carrier, udp_port, remote_udp_port, tap, link } = options;
         let locals: Vec<_> = addresses.iter().map(|&address| (address, None)).collect();
         let (mut sockets, udp_port) = match carrier.has_udp() {
             true => bind_sockets(&locals, udp_port, BUFFERS)?,
@@ -109,16 +113,13 @@ impl Host {
         let (sockets, waker) = Sockets::new(sockets)?;
         Ok(Host {
             clock: Clock::start(),
-            sockets,
+            out: Outlet { sockets, packet: PacketBuf::default(), tap, link, udp_port },
             waker: Arc::new(waker),
             buffers: Buffers::default(),
-            packet: PacketBuf::default(),
             quoted: Vec::new(),
-            tap,
             locals,
             addresses,
             carrier,
-            udp_port,
             remote_udp_port,
             ports: BTreeMap::new(),
             deadlines: BTreeSet::new(),
@@ -132,9 +133,15 @@ impl Host {
         &self.addresses
     }
 
+    /// True if packets can leave from this address of a link.
+    pub fn has_link(&self, address: IpAddr) -> bool {
+        let number = link_number(address).filter(|_| self.out.link.is_some());
+        number.is_some_and(|number| link_addresses(number)[0] == address)
+    }
+
     /// The UDP port of all sockets; 0 if there are none in UDP.
     pub fn udp_port(&self) -> u16 {
-        self.udp_port
+        self.out.udp_port
     }
 
     /// The present time.
@@ -144,7 +151,7 @@ impl Host {
 
     /// The registry for further sources that [`Self::wait`] waits for.
     pub fn registry(&self) -> &mio::Registry {
-        self.sockets.registry()
+        self.out.sockets.registry()
     }
 
     /// Ends [`Self::wait`] from another thread.
@@ -229,13 +236,14 @@ impl Host {
     pub fn wait(&mut self, until: Option<Instant>) -> io::Result<Vec<Ready>> {
         let first = self.deadlines.first().map(|&(at, _)| at);
         let deadline = [first, until].into_iter().flatten().min();
-        self.sockets.wait(deadline.map(|at| self.clock.until(at)))?;
+        self.out.sockets.wait(deadline.map(|at| self.clock.until(at)))?;
         let mut answers = 0;
-        for socket in 0..self.sockets.len() {
-            if self.sockets.receive(socket, &mut self.buffers) {
+        for socket in 0..self.out.sockets.len() {
+            if self.out.sockets.receive(socket, &mut self.buffers) {
                 self.handle(&mut answers);
             }
         }
+        self.read_link(&mut answers);
         self.read_reports();
         let now = self.clock.now();
         while let Some(&(at, port)) = self.deadlines.first()
@@ -250,7 +258,7 @@ impl Host {
             }
         }
         self.transmit();
-        Ok(self.sockets.take_others())
+        Ok(self.out.sockets.take_others())
     }
 
     /// Passes the datagrams of the last read to the endpoints at their ports.
@@ -258,45 +266,69 @@ impl Host {
         let now = self.clock.now();
         let buffers = std::mem::replace(&mut self.buffers, Buffers::empty());
         for datagram in buffers.datagrams() {
-            if let Some(tap) = &mut self.tap {
-                tap.received(&datagram, self.udp_port);
-            }
-            let Some(port) = destination(&datagram) else { continue };
-            match self.ports.get_mut(&port) {
-                Some(entry) => {
-                    entry.endpoint.handle(now, datagram);
-                    self.untold.insert(port);
-                    self.unsent.insert(port);
-                    // Max.Burst limits the packets per SACK, so the packets are sent before
-                    // the next SACK is handled.
-                    self.send(now, port);
-                }
-                None if *answers < ANSWERS => {
-                    *answers += 1;
-                    self.answer(now, port, datagram);
-                }
-                None => {}
-            }
+            self.arrive(now, datagram, answers);
         }
         self.buffers = buffers;
+    }
+
+    /// Passes packets that arrived on links to the endpoints at their ports.
+    fn read_link(&mut self, answers: &mut usize) {
+        for _ in 0..LINKED {
+            let Some((number, bytes)) = self.out.link.as_mut().and_then(|link| link.receive()) else {
+                return;
+            };
+            let [ours, peer] = link_addresses(number);
+            // A link has no UDP port. The endpoint expects that of peers which have not sent anything.
+            let udp_port = if self.carrier.has_udp() { self.remote_udp_port } else { 0 };
+            let packet = Datagram::new(peer, ours, Octets::from(&bytes[..]));
+            self.arrive(self.clock.now(), Datagram { udp_port, ..packet }, answers);
+        }
+        // There may be more; the call fails only if the host ends.
+        let _ = self.waker.wake();
+    }
+
+    fn arrive(&mut self, now: Instant, datagram: Datagram<'_>, answers: &mut usize) {
+        if let Some(tap) = &mut self.out.tap {
+            tap.received(&datagram, self.out.udp_port);
+        }
+        let Some(port) = destination(&datagram) else { return };
+        match self.ports.get_mut(&port) {
+            Some(entry) => {
+                entry.endpoint.handle(now, datagram);
+                self.untold.insert(port);
+                self.unsent.insert(port);
+                // Max.Burst limits the packets per SACK, so the packets are sent before
+                // the next SACK is handled.
+                self.send(now, port);
+            }
+            None if *answers < ANSWERS => {
+                *answers += 1;
+                self.answer(now, port, datagram);
+            }
+            None => {}
+        }
     }
 
     /// Answers a packet for a port without an endpoint as an endpoint that does not listen would.
     #[cold]
     fn answer(&mut self, now: Instant, port: u16, datagram: Datagram<'_>) {
-        if datagram.udp_port == 0 && is_claimed(datagram.dst, port) {
+        // Both ends of a link usually connect (`rfc8831#section-6.2`): the program may not be that far.
+        let silent = link_number(datagram.dst).is_some();
+        if silent || datagram.udp_port == 0 && is_claimed(datagram.dst, port) {
             return;
         }
         let Ok(mut endpoint) = self.make(port, &self.addresses, Arc::default()) else { return };
         endpoint.listen(Listen::Off);
         endpoint.handle(now, datagram);
-        drain(&mut endpoint, &mut self.sockets, &mut self.packet, &mut self.tap, self.udp_port, now);
+        self.out.drain(&mut endpoint, now);
     }
 
     fn read_reports(&mut self) {
         let now = self.clock.now();
         for _ in 0..ANSWERS {
-            let Some(Report { src, dst, what }) = self.sockets.next_report(&mut self.quoted) else { break };
+            let Some(Report { src, dst, what }) = self.out.sockets.next_report(&mut self.quoted) else {
+                break;
+            };
             // The quoted packet came from this host, so its source port identifies the endpoint.
             let Some(&[high, low]) = self.quoted.first_chunk() else { continue };
             let port = u16::from_be_bytes([high, low]);
@@ -315,13 +347,13 @@ impl Host {
         for port in std::mem::take(&mut self.unsent) {
             self.send(now, port);
         }
-        self.sockets.flush();
+        self.out.sockets.flush();
     }
 
     fn send(&mut self, now: Instant, port: u16) {
         let Some(entry) = self.ports.get_mut(&port) else { return };
-        drain(&mut entry.endpoint, &mut self.sockets, &mut self.packet, &mut self.tap, self.udp_port, now);
-        if self.sockets.has_room() {
+        self.out.drain(&mut entry.endpoint, now);
+        if self.out.sockets.has_room() {
             self.unsent.remove(&port);
         } else {
             self.unsent.insert(port);
@@ -343,20 +375,31 @@ fn destination(datagram: &Datagram<'_>) -> Option<u16> {
     Some(u16::from_be_bytes([bytes[0], bytes[1]]))
 }
 
-fn drain(
-    endpoint: &mut Endpoint,
-    sockets: &mut Sockets,
-    packet: &mut PacketBuf,
-    tap: &mut Option<Box<dyn Tap>>,
+/// What takes the packets of endpoints.
+#[derive(Debug)]
+struct Outlet {
+    sockets: Sockets,
+    packet: PacketBuf,
+    tap: Option<Box<dyn Tap>>,
+    link: Option<Box<dyn Link>>,
+    /// The UDP port of all sockets.
     udp_port: u16,
-    now: Instant,
-) {
-    while sockets.has_room()
-        && let Some(transmit) = endpoint.poll_transmit(now, packet)
-    {
-        if let Some(tap) = tap {
-            tap.sent(&transmit, udp_port, packet.as_octets());
+}
+
+impl Outlet {
+    /// Sends the packets of an endpoint while there is room.
+    fn drain(&mut self, endpoint: &mut Endpoint, now: Instant) {
+        while self.sockets.has_room()
+            && let Some(transmit) = endpoint.poll_transmit(now, &mut self.packet)
+        {
+            let packet = self.packet.as_octets();
+            if let Some(tap) = &mut self.tap {
+                tap.sent(&transmit, self.udp_port, packet);
+            }
+            let carried = self.link.as_mut().is_some_and(|link| carry(link.as_mut(), &transmit, packet));
+            if !carried {
+                self.sockets.push(&transmit, packet);
+            }
         }
-        sockets.push(&transmit, packet.as_octets());
     }
 }

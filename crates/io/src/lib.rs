@@ -37,6 +37,7 @@ mod face;
 mod guard;
 mod host;
 mod info;
+mod link;
 pub mod metrics;
 mod net;
 mod responder;
@@ -52,6 +53,7 @@ pub use face::{
 pub use guard::{ChannelEnd, Guard, GuardError, Identity};
 pub use host::{Host, HostOptions};
 pub use info::{AssocStats, LimitTimes, PathInfo};
+pub use link::{Link, link_addresses, link_number};
 pub use net::Ready;
 pub use responder::Responder;
 pub use sctp::{

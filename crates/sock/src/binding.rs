@@ -81,12 +81,13 @@ impl Server {
     }
 
     /// The port of a socket. A socket without a port is bound to any free one. If the peer has a loopback
-    /// address, the association uses only loopback addresses of this end.
+    /// address, the association uses only loopback addresses of this end; if it is at the end of a link, only
+    /// that link.
     pub(crate) fn port_for(&mut self, key: usize, peers: &[IpAddr]) -> Result<u16, Errno> {
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
         let scope = match peers {
             [first, ..] if first.is_loopback() && !self.host.addresses().contains(first) => vec![*first],
-            _ => Vec::new(),
+            _ => link_to(peers),
         };
         match socket.port {
             Some(port) => {
@@ -113,7 +114,8 @@ impl Server {
     }
 
     fn is_local(&self, address: IpAddr) -> bool {
-        self.host.addresses().contains(&address) || UdpSocket::bind((address, 0)).is_ok()
+        let there = self.host.addresses().contains(&address) || self.host.has_link(address);
+        there || UdpSocket::bind((address, 0)).is_ok()
     }
 
     /// Lets peers begin associations with a socket, or stops this if the
@@ -177,6 +179,12 @@ impl Server {
             self.host.close(port);
         }
     }
+}
+
+/// This end of the link at whose other end a peer is; none if its address is not of a link.
+pub fn link_to(peers: &[IpAddr]) -> Vec<IpAddr> {
+    let number = peers.first().and_then(|&peer| io::link_number(peer));
+    number.map(|number| io::link_addresses(number)[0]).into_iter().collect()
 }
 
 /// True if a program may bind ports below 1024.

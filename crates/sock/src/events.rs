@@ -1,6 +1,7 @@
 //! Handles the events of associations that the stack reports.
 
 use crate::associations::Association;
+use crate::binding::link_to;
 use crate::data::set_peer;
 use crate::server::Server;
 use crate::socket::{Phase, Socket};
@@ -102,9 +103,10 @@ impl Server {
         let remote_udp_port = socket.settings.remote_udp_port;
         let now = self.host.now();
         let endpoint = self.host.endpoint_mut(port).ok_or(Errno::EINVAL)?;
-        if !bound.is_empty() {
+        let addresses = if bound.is_empty() { link_to(peers) } else { bound };
+        if !addresses.is_empty() {
             // Another socket may have other addresses at this port.
-            endpoint.set_addresses(bound).map_err(|_| Errno::EINVAL)?;
+            endpoint.set_addresses(addresses).map_err(|_| Errno::EINVAL)?;
         }
         let id = endpoint.connect_with(now, peer_port, peers, config, Channel::NONE);
         let id = id.map_err(|error| match error {

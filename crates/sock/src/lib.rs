@@ -18,6 +18,7 @@ mod events;
 mod fields;
 mod folder;
 mod general;
+mod local;
 mod notifications;
 mod options;
 mod pair;
@@ -31,5 +32,6 @@ mod socket;
 mod statistics;
 
 pub use folder::private_path;
+pub use local::LocalServer;
 pub use report::status;
 pub use server::{Server, ServerError, ServerOptions, Stopper};

@@ -170,6 +170,10 @@ impl Server {
         Stopper { state: self.stop.clone(), waker: self.host.waker() }
     }
 
+    pub(crate) fn waker(&self) -> Arc<Waker> {
+        self.host.waker()
+    }
+
     /// Serves until a [`Stopper`] ends it.
     ///
     /// # Errors

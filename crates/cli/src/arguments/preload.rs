@@ -10,13 +10,24 @@ pub fn command() -> Command {
                 "anabranch preload -- iperf3 -s",
                 "anabranch preload -- iperf3 --sctp -c 192.0.2.1",
                 "anabranch preload -- checksctp",
+                "anabranch preload --usrsctp -- janus",
             ],
             "Packets are SCTP in UDP (RFC 6951), or in IP with `--carrier ip`. The kernel needs no SCTP. Several local addresses are several paths. \
              ANABRANCH_OPTIONS has options as --set takes them, separated by semicolons. With ANABRANCH_SOCKET set, the program uses the host process there (`anabranch sctpd`). docs/programs.md tells \
              more.",
         ));
     let tcp = flag("tcp-as-sctp", "Make SCTP associations of the TCP connections of the program");
-    with_options(command).arg(tcp).arg(
+    let usrsctp =
+        flag("usrsctp", "Replace libusrsctp, with which the program is linked").conflicts_with_all([
+            "tcp-as-sctp",
+            "local",
+            "carrier",
+            "udp-port",
+            "remote-udp-port",
+            "profile",
+            "capture",
+        ]);
+    with_options(command).arg(tcp).arg(usrsctp).arg(
         Arg::new("program")
             .value_name("PROGRAM")
             .help("The program and its arguments")

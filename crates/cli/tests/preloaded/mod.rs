@@ -17,7 +17,10 @@ pub fn build_library() {
 }
 
 pub fn which(name: &str) -> Option<PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH")?)
+    // The examples of libusrsctp are in a folder of their own.
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders)
+        .chain([PathBuf::from("/usr/lib/usrsctp")])
         .map(|folder| folder.join(name))
         .find(|path| path.is_file())
 }

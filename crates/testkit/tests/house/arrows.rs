@@ -31,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sock", &["io", "records", "scenario"]),
     ("client", &["records"]),
     ("preload", &["client"]),
+    ("usrsctp", &["sock", "client"]),
     ("testkit", &["sctp", "tcp", "net"]),
 ];
 

@@ -1,0 +1,31 @@
+//! The memory and errno of the program.
+
+use libc::{c_int, c_void};
+
+/// The bytes at an address of the program; none if it is null.
+///
+/// # Safety
+/// The address is null, or `len` bytes are there.
+pub unsafe fn bytes<'a>(at: *const c_void, len: usize) -> &'a [u8] {
+    // SAFETY: as the caller promises.
+    if at.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(at.cast(), len) } }
+}
+
+/// A copy of the bytes in memory that the program frees; null if there is none.
+pub fn given(bytes: &[u8]) -> *mut c_void {
+    // SAFETY: the memory has room for as many bytes.
+    unsafe {
+        let memory = libc::malloc(bytes.len().max(1));
+        if !memory.is_null() {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory.cast(), bytes.len());
+        }
+        memory
+    }
+}
+
+/// Sets errno, and returns -1.
+pub fn fail(error: c_int) -> c_int {
+    // SAFETY: errno of this thread is always valid.
+    unsafe { *libc::__errno_location() = error };
+    -1
+}
