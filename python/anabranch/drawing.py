@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,53 +12,15 @@ from matplotlib.figure import Figure
 
 from . import plots
 from .statistics import summarize
+from .units import ALL_FLOWS, unit_of
 
 if TYPE_CHECKING:
     from .result import Result
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """How a quantity is shown: its name in words, the unit, and the factor from the unit of results to that one."""
-
-    words: str
-    unit: str = ""
-    scale: float = 1.0
-
-    @property
-    def label(self) -> str:
-        """The label of an axis."""
-        return f"{self.words}, {self.unit}" if self.unit else self.words
-
-
-UNITS = {
-    "cwnd": Unit("congestion window", "KiB", 1 / 1024),
-    "ssthresh": Unit("slow start threshold", "KiB", 1 / 1024),
-    "flight": Unit("flight size", "KiB", 1 / 1024),
-    "peer-rwnd": Unit("peer's receive window", "KiB", 1 / 1024),
-    "srtt": Unit("smoothed RTT", "ms", 1e3),
-    "rto": Unit("retransmission timeout", "ms", 1e3),
-    "throughput": Unit("throughput", "Mbit/s", 1e-6),
-    "sent-throughput": Unit("throughput sent", "Mbit/s", 1e-6),
-    "queue": Unit("queue", "packets"),
-    "queue-average": Unit("average queue of RED", "packets"),
-    "drops": Unit("drops", "packets"),
-    "tsn": Unit("TSN, from 1"),
-    "limit": Unit("limit, by number"),
-}
-SUFFIXES = (
-    ("_bps", "Mbit/s", 1e-6),
-    ("_s", "s", 1.0),
-    ("_share", "%", 100.0),
-    ("_bytes", "MB", 1e-6),
-    ("_packets", "packets", 1.0),
-    ("utilisation", "%", 100.0),
-)
 COLORS = (plots.BLUE, plots.VERMILION, plots.GREEN, plots.PINK, plots.ORANGE, plots.SKY, plots.BLACK)
 LINES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX"
-ALL_FLOWS = "flows:all"
-"""Name of all flows together. It is drawn only if the caller names it, or if the result has no single flows."""
 MOST_CURVES = 20
 """Largest number of curves in a figure; the caller must restrict a result that has more."""
 
@@ -71,16 +32,6 @@ class Drawing(Figure):
         drawn = io.BytesIO()
         self.savefig(drawn, format="png", dpi=150)
         return drawn.getvalue()
-
-
-def unit_of(quantity: str) -> Unit:
-    """Words and unit of a quantity of results, by its name."""
-    if quantity in UNITS:
-        return UNITS[quantity]
-    for suffix, unit, scale in SUFFIXES:
-        if quantity.endswith(suffix):
-            return Unit(quantity.removesuffix(suffix if suffix.startswith("_") else "").replace("_", " "), unit, scale)
-    return Unit(quantity.replace("_", " "))
 
 
 def draw(result: Result, quantity: str, *, flow: str | None, path: int | None, run: int, x: str | None) -> Drawing:
@@ -155,6 +106,7 @@ def _over_axis(
         rows = rows.filter(pl.col("path").is_null())
     if x is not None and x not in result.axes:
         raise KeyError(f"no axis `{x}`: there are {', '.join(result.axes) or 'none'}")
+    # All flows together are drawn only if the caller names them, or if the result has no single flows.
     if flow is None and (single := rows.filter(pl.col("flow") != ALL_FLOWS)).height:
         rows = single
     along = x or next(iter(result.axes), None)

@@ -10,8 +10,8 @@ import pytest
 from test_report import SCENARIO, SWEEP
 
 import anabranch
-from anabranch.drawing import unit_of
 from anabranch.result import Result
+from anabranch.units import unit_of
 
 PROBES = '[[probe]]\nquantity = "cwnd"\nflow = "transfer"\n[[probe]]\nquantity = "queue"\nlink = "slow"\n'
 
@@ -68,7 +68,7 @@ def test_names_that_do_not_exist_are_answered_with_those_that_do(run: Result, sw
 
 def test_units_follow_from_names() -> None:
     assert unit_of("limited_by_cwnd_share").label == "limited by cwnd, %"
-    assert unit_of("srtt_s").label == "srtt, s"
+    assert unit_of("srtt_s").label == "srtt, ms"
     assert unit_of("timeouts").label == "timeouts"
 
 

@@ -199,6 +199,9 @@ def test_a_report_of_a_sweep_has_every_point_and_every_run(tmp_path: Path) -> No
     assert data["numbers"]["rate"] == [10, 20]
     assert data["paths"]["forward"]["transfer"] == {"0": "path 0 (fast)", "1": "path 1 (slow)"}
     assert all(columns["half_width"][i] is not None for i in rows)
+    assert data["units"]["throughput_bps"] == {"scale": 1e-6, "unit": "Mbit/s", "label": "throughput, Mbit/s"}
+    assert data["units"]["srtt_s"] == {"scale": 1e3, "unit": "ms", "label": "srtt, ms"}
+    assert data["units"].keys() == set(columns["quantity"])
     for link in re.findall(r'href="(sweep/runs/[0-9a-f]+/)"', page):
         assert (tmp_path / link / "scalars.parquet").is_file()
     assert len(set(re.findall(r'id="run-(\d+)"', page))) == 8
@@ -232,8 +235,8 @@ def varied(made_up, tmp_path: Path) -> Path:
 def test_a_report_of_a_sweep_compares_the_variants_of_each_axis(varied: Path, tmp_path: Path) -> None:
     page = write(varied, tmp_path / "r.html").read_text(encoding="utf-8").partition('id="differences"')[2]
     page = page.partition('id="axes"')[0]
-    assert "throughput_bps, control against off" in page
-    assert "throughput_bps, loss against 1" in page
+    assert "throughput_bps in Mbit/s, control against off" in page
+    assert "throughput_bps in Mbit/s, loss against 1" in page
     assert "identical in all 3 replicas" in page
     assert "&lt;lia&gt;" in page
     # Differences of 500 and of 1000, divided by 13000.
@@ -246,12 +249,12 @@ def test_compare_chooses_the_axis_and_is_printed(varied: Path, tmp_path: Path, c
     out = tmp_path / "r.html"
     assert command.main(["report", str(varied), "-o", str(out), "--compare", "control=same"]) == 0
     told = capsys.readouterr().out.splitlines()
-    assert told[0] == "throughput_bps, control against same"
+    assert told[0] == "throughput_bps in Mbit/s, control against same"
     assert told[1].split()[:5] == ["control", "loss", "flow", "baseline", "mean"]
-    assert re.search(r"off +1 +f +13000 +0 +0 +\+0\.00 ± 0\.00 +3 +identical in all 3 replicas$", told[2])
+    assert re.search(r"off +1 +f +0\.013 +0 +0 +\+0\.00 ± 0\.00 +3 +identical in all 3 replicas$", told[2])
     assert {tuple(line.split()[:5]) for line in told[2:6]} == {
-        ("off", "1", "f", "13000", "0"), ("off", "2", "f", "13000", "0"),
-        ("<lia>", "1", "f", "13000", "500"), ("<lia>", "2", "f", "13000", "1000"),
+        ("off", "1", "f", "0.013", "0"), ("off", "2", "f", "0.013", "0"),
+        ("<lia>", "1", "f", "0.013", "0.0005"), ("<lia>", "2", "f", "0.013", "0.001"),
     }  # fmt: skip
     assert "loss against" not in out.read_text(encoding="utf-8")
 

@@ -113,8 +113,14 @@ def test_a_sweep_filters_its_points(browser: Browser, tmp_path: Path) -> None:
     anabranch.sweep(SWEEP, replicas=2, out=tmp_path / "sweep")
     load(browser, write(tmp_path / "sweep", tmp_path / "r.html"))
     rows = "document.querySelectorAll('#sweep-table tbody tr').length"
+    key = "[...document.querySelectorAll('#sweep-key li')].map(e => [e.textContent, e.firstChild.style.color])"
+    label = "anabranch.document.get_model_by_name('points').left[0].axis_label"
     shown = "anabranch.document.get_model_by_name('points:points').data.x.length"
     assert (browser.value(rows), browser.value(shown)) == (4, 4)
+    assert browser.value(label) == "throughput, Mbit/s"
+    names, colors = zip(*browser.value(key), strict=True)
+    assert names == ("● buffer = 64 KiB", "● buffer = 256 KiB")
+    assert len(set(colors)) == 2
     browser.value(CHOOSE)
     assert (browser.value(rows), browser.value(shown)) == (2, 2)
     assert browser.errors == []

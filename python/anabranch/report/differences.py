@@ -10,6 +10,7 @@ import polars as pl
 
 from ..result import Result
 from ..shipped import UsageError
+from ..units import unit_of
 from .page import Page, details, number, table
 
 FIRST = ("throughput_bps", "back_throughput_bps", "fairness_index", "system_utilisation", "utilisation", "srtt_s",
@@ -99,22 +100,28 @@ def _table(frame: pl.DataFrame, axis: str, *, folded: bool) -> str:
 
 
 def _title(frame: pl.DataFrame, axis: str) -> str:
-    quantity = f"{frame['quantity'][0]}, " if frame.height else ""
-    return f"{quantity}{axis} against {_text(frame['baseline'][0]) if frame.height else 'its baseline'}"
+    if frame.is_empty():
+        return f"{axis} against its baseline"
+    quantity = frame["quantity"][0]
+    unit = f" in {found}" if (found := unit_of(quantity).unit) else ""
+    return f"{quantity}{unit}, {axis} against {_text(frame['baseline'][0])}"
 
 
 def _shown(frame: pl.DataFrame, axis: str, *, quantity: bool = False) -> tuple[list[str], list[list[Any]]]:
-    """Head and rows of a table, with the ``quantity`` of each if wanted, and the window if there are several."""
+    """Head and rows of a table: with ``quantity`` and unit of each if wanted, and the window if there are several."""
     after = frame.columns[frame.columns.index("baseline") :]
     keys = [axis, *(name for name in frame.columns if name not in {axis, "path", *after})]
     left_out = {"window": frame["window"].n_unique() < 2, "quantity": not quantity}
     keys = [key for key in keys if not left_out.get(key)]
-    rows = [
-        [*(_text(row[key]) for key in keys), row["baseline_mean"], row["difference"], _interval(row), _share(row),
-         row["pairs"], row["note"]]
-        for row in frame.iter_rows(named=True)
-    ]  # fmt: skip
-    return [*keys, "baseline mean", "difference", "± (95 %)", "difference in %", "pairs", "note"], rows
+    rows: list[list[Any]] = []
+    for row in frame.iter_rows(named=True):
+        unit = unit_of(row["quantity"])
+        numbers = [row["baseline_mean"], row["difference"], _interval(row)]
+        cells = [_text(row[key]) for key in keys] + [unit.unit] * quantity
+        cells += [None if value is None else value * unit.scale for value in numbers]
+        rows.append([*cells, _share(row), row["pairs"], row["note"]])
+    head = [*keys, *["unit"] * quantity, "baseline mean", "difference", "± (95 %)", "in % of the baseline"]
+    return [*head, "pairs", "note"], rows
 
 
 def _interval(row: dict[str, Any]) -> float | None:

@@ -1,9 +1,10 @@
 // The points of a sweep: the controls choose quantity, flow and values of axes; the picture and the table show the same.
 window.anabranchSweep = (document_) => {
-  const { axes, columns, order, numbers, paths } = JSON.parse(document.getElementById("sweep-data").textContent);
+  const { axes, columns, order, numbers, paths, units } = JSON.parse(document.getElementById("sweep-data").textContent);
   const form = document.getElementById("sweep-controls"), place = document.getElementById("sweep-table");
   const COLORS = ["#3a86c8", "#d9662b", "#1fa187", "#c267a8", "#c99700", "#7a6fd0", "#8a8a8a", "#b04a4a"];
-  const UNITS = { bps: [1e-6, "Mbit/s"], s: [1e3, "ms"], share: [100, "%"], utilisation: [100, "%"], bytes: [1 / 1024, "KiB"] };
+  // Lines are told apart by colour, and beyond that by marker.
+  const MARKERS = [["circle", "●"], ["square", "■"], ["triangle", "▲"], ["diamond", "◆"]];
   const MOST = 500;
   const model = (name) => document_.get_model_by_name(name);
   const label = (i) => paths[columns.quantity[i].startsWith("back_") ? "back" : "forward"][columns.flow[i]][columns.path[i]];
@@ -22,21 +23,20 @@ window.anabranchSweep = (document_) => {
       && axes.every((axis, n) => form[`axis-${n}`].value === "all" || columns[axis][i] === form[`axis-${n}`].value));
   }
 
-  function unit(quantity) {
-    return UNITS[quantity.split("_").pop()] ?? [1, ""];
-  }
-
-  function picture(points, [scale, name]) {
+  function picture(points, { scale, label: name }) {
     const x = form.x.value, others = axes.filter((axis) => axis !== x), groups = new Map();
     const along = (i) => x ? numbers[x] ? numbers[x][order[x][columns[x][i]]] : order[x][columns[x][i]] : 0;
-    const shown = { x: [], y: [], low: [], high: [], color: [], label: [] }, lines = { xs: [], ys: [], color: [] };
+    const shown = { x: [], y: [], low: [], high: [], color: [], marker: [], label: [] }, lines = { xs: [], ys: [], color: [] };
     for (const i of [...points].sort((a, b) => along(a) - along(b))) {
       const label = others.map((axis) => `${axis} = ${columns[axis][i]}`).join(", ") || form.of.value;
-      if (!groups.has(label)) groups.set(label, { color: COLORS[groups.size % COLORS.length], xs: [], ys: [] });
+      if (!groups.has(label)) {
+        const [marker, sign] = MARKERS[Math.floor(groups.size / COLORS.length) % MARKERS.length];
+        groups.set(label, { color: COLORS[groups.size % COLORS.length], marker, sign, xs: [], ys: [] });
+      }
       const group = groups.get(label), mean = columns.mean[i] * scale, half = (columns.half_width[i] ?? 0) * scale;
       group.xs.push(along(i)); group.ys.push(mean);
       shown.x.push(along(i)); shown.y.push(mean); shown.low.push(mean - half); shown.high.push(mean + half);
-      shown.color.push(group.color); shown.label.push(`${label}${x ? `; ${x} = ${columns[x][i]}` : ""}`);
+      shown.color.push(group.color); shown.marker.push(group.marker); shown.label.push(`${label}${x ? `; ${x} = ${columns[x][i]}` : ""}`);
     }
     for (const { color, xs, ys } of groups.values()) { lines.xs.push(xs); lines.ys.push(ys); lines.color.push(color); }
     model("points:points").data = shown;
@@ -56,11 +56,23 @@ window.anabranchSweep = (document_) => {
     }
     const suffix = x && numbers[x] ? names[0].split(" ").slice(1).join(" ") : "";
     xaxis.axis_label = suffix ? `${x}, ${suffix}` : x;
-    yaxis.axis_label = [form.quantity.value.replace(/_(bps|s)$/, "").replaceAll("_", " "), name].filter(Boolean).join(", ");
+    yaxis.axis_label = name;
     return groups;
   }
 
-  function list(points, [scale, name], groups) {
+  // The key of the lines, if there are several.
+  function legend(groups) {
+    const entries = groups.size > 1 ? [...groups] : [];
+    document.getElementById("sweep-key").replaceChildren(...entries.map(([label, { color, sign }]) => {
+      const entry = document.createElement("li"), mark = entry.appendChild(document.createElement("span"));
+      mark.textContent = sign;
+      mark.style.color = color;
+      entry.append(` ${label}`);
+      return entry;
+    }));
+  }
+
+  function list(points, { scale, unit: name }, groups) {
     const cell = (tag, text, right) => { const c = document.createElement(tag); c.textContent = text; if (right) c.className = "n"; return c; };
     const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
     const caption = table.createCaption();
@@ -71,8 +83,8 @@ window.anabranchSweep = (document_) => {
     const others = axes.filter((axis) => axis !== form.x.value);
     for (const i of points.slice(0, MOST)) {
       const row = body.insertRow(), label = others.map((axis) => `${axis} = ${columns[axis][i]}`).join(", ") || form.of.value;
-      const key = cell("td", "●");
-      key.style.color = groups.get(label).color;
+      const { sign, color } = groups.get(label), key = cell("td", sign);
+      key.style.color = color;
       key.setAttribute("aria-hidden", "true");
       const half = columns.half_width[i];
       row.append(key, ...axes.map((axis) => cell("td", columns[axis][i])), cell("td", short(columns.mean[i] * scale), true),
@@ -87,7 +99,7 @@ window.anabranchSweep = (document_) => {
     place.replaceChildren(table);
   }
 
-  const show = () => { const points = chosen(), scale = unit(form.quantity.value); list(points, scale, picture(points, scale)); };
+  const show = () => { const points = chosen(), unit = units[form.quantity.value], groups = picture(points, unit); legend(groups); list(points, unit, groups); };
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("change", (event) => { if (event.target.name === "quantity") flows(); show(); });
   // A link to a run unfolds the table of runs.

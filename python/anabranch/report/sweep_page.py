@@ -15,6 +15,7 @@ from bokeh.plotting import figure
 from ..folder import table_of
 from ..reproduce import leading_number
 from ..result import Result
+from ..units import unit_of
 from .differences import FIRST, differences
 from .page import Cell, Page, asset, details, escape, in_script, number, table
 from .run_page import network, origin
@@ -70,12 +71,16 @@ def _points(page: Page, result: Result) -> None:
     selects += [_select(f"axis-{n}", axis, ["all", *values[axis]]) for n, axis in enumerate(axes)]
     page.add(FILTERS.format(selects="\n".join(selects)))
     page.figure("points", _picture(), "Means and intervals")
+    page.add('<ul id="sweep-key" class="key" aria-label="Lines of the picture"></ul>')
     page.add('<div id="sweep-table" class="scroll" aria-live="polite"></div>')
     columns = {name: [None if isinstance(v, float) and not math.isfinite(v) else v for v in summary[name].to_list()]
                for name in summary.columns}  # fmt: skip
     orders = {axis: {value: place for place, value in enumerate(values[axis])} for axis in axes}
     numbers = {axis: _numbers(orders[axis]) for axis in axes}
-    data = {"axes": axes, "columns": columns, "order": orders, "numbers": numbers, "paths": _paths(result)}
+    found = {q: unit_of(q) for q in quantities}
+    units = {q: {"scale": unit.scale, "unit": unit.unit, "label": unit.label} for q, unit in found.items()}
+    data = {"axes": axes, "columns": columns, "order": orders, "numbers": numbers, "paths": _paths(result),
+            "units": units}  # fmt: skip
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, default=str)
     page.add(f'<script type="application/json" id="sweep-data">{in_script(text)}</script>')
     page.scripts.append(asset("sweep.js"))
@@ -145,10 +150,11 @@ def _picture() -> Any:
     drawn.toolbar.logo = None
     drawn.toolbar.autohide = True
     lines = ColumnDataSource({"xs": [], "ys": [], "color": []}, name="points:lines")
-    points = ColumnDataSource({k: [] for k in ("x", "y", "low", "high", "color", "label")}, name="points:points")
+    columns = ("x", "y", "low", "high", "color", "marker", "label")
+    points = ColumnDataSource({name: [] for name in columns}, name="points:points")
     drawn.multi_line("xs", "ys", source=lines, color="color", line_width=1.4)
     drawn.segment("x", "low", "x", "high", source=points, color="color", line_width=1.6)
-    shown = drawn.scatter("x", "y", source=points, color="color", size=8)
+    shown = drawn.scatter("x", "y", source=points, color="color", marker="marker", size=8)
     drawn.add_tools(HoverTool(renderers=[shown], tooltips=TOOLTIPS))
     return drawn
 
