@@ -21,6 +21,7 @@ from anabranch.folder import sealed
 from anabranch.report import Choice, write
 from anabranch.report.choose import choose
 from anabranch.report.decimate import decimate, shares
+from anabranch.report.model import without_repeats
 from anabranch.report.paper_page import picture
 from anabranch.report.source import with_probes
 from anabranch.report.topology import topology
@@ -243,6 +244,39 @@ def test_a_report_of_a_sweep_compares_the_variants_of_each_axis(varied: Path, tm
     assert "+3.85 ± 0.00" in page
     assert "+7.69 ± 0.00" in page
     assert page.index("throughput_bps") < page.index("Other quantities") < page.index("timeouts")
+
+
+ONE = {"throughput_bps": 30.0, "sent_throughput_bps": 31.0}
+
+
+@pytest.mark.parametrize(
+    ("flows", "together", "kept"),
+    [
+        # The flow carries 30 in both; only what it has not itself stays.
+        ({"f": ONE}, ONE | {"fairness_index": 0.5}, {"fairness_index"}),
+        # It carries 12 in the other direction, too.
+        ({"f": ONE | {"back_throughput_bps": 12.0}}, ONE | {"throughput_bps": 42.0}, {"throughput_bps"}),
+        # The second flow carries nothing.
+        ({"f": ONE, "g": dict.fromkeys(ONE, 0.0)}, ONE, ONE.keys()),
+        # A link is no flow.
+        ({"f": ONE, "link:a-b": ONE}, ONE, set()),
+    ],
+)
+def test_all_flows_together_are_left_out_where_they_repeat_the_only_one(made_up, flows, together, kept) -> None:
+    result = made_up({"a": [1, 2]}, 2, lambda _: {
+        (flow, q): value for flow, of in (flows | {"flows:all": together}).items() for q, value in of.items()
+    })  # fmt: skip
+    found = without_repeats(result.scalars)
+    assert set(found.filter(flow="flows:all")["quantity"]) == set(kept)
+    for flow, quantities in flows.items():
+        assert found.filter(flow=flow).height == 4 * len(quantities)
+
+
+def test_a_report_of_one_flow_does_not_repeat_it(run_page: str) -> None:
+    numbers = run_page.partition('id="numbers"')[2]
+    rows = re.findall(r"<td>flows:all</td><td></td><td>(\w+)</td>", numbers)
+    assert "fairness_index" in rows
+    assert "throughput_bps" not in rows
 
 
 def test_compare_chooses_the_axis_and_is_printed(varied: Path, tmp_path: Path, capsys) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from ..result import Result
+from ..units import ALL_FLOWS
 from .decimate import Numbers
 
 LIMITS = (
@@ -54,7 +55,7 @@ class RunView:
     @property
     def flows(self) -> list[str]:
         """Flows with a series, in the order of the results."""
-        return list(dict.fromkeys(s.flow for s in self.series if _is_flow(s.flow)))
+        return list(dict.fromkeys(s.flow for s in self.series if is_flow(s.flow)))
 
     @property
     def links(self) -> list[str]:
@@ -80,13 +81,13 @@ def view(result: Result, *, flows: list[str] | None = None, start: float | None 
     frame = result.series
     first, last = _times(result, frame)
     start, end = first if start is None else start, last if end is None else end
-    known = list(dict.fromkeys(name for name in frame["flow"].unique(maintain_order=True) if _is_flow(name)))
+    known = list(dict.fromkeys(name for name in frame["flow"].unique(maintain_order=True) if is_flow(name)))
     wanted = known[:most_flows] if flows is None else [name for name in known if name in flows]
     left_out = [name for name in known if name not in wanted]
     found: list[Series] = []
     for keys, rows in frame.group_by(["flow", "path", "quantity"], maintain_order=True):
         flow, path, quantity = keys
-        if _is_flow(str(flow)) and flow not in wanted:
+        if is_flow(str(flow)) and flow not in wanted:
             continue
         time, value = rows["time"].to_numpy(), rows["value"].cast(pl.Float64).to_numpy()
         time, value = _between(time, value, start, end)
@@ -97,8 +98,22 @@ def view(result: Result, *, flows: list[str] | None = None, start: float | None 
     return RunView(result, found, start, end, left_out)
 
 
-def _is_flow(name: str) -> bool:
-    return not name.startswith(("link:", "nat:", "probe:"))
+def is_flow(name: str) -> bool:
+    """Whether results of that name are those of one flow, not of a link, of a probe or of all flows together."""
+    return not name.startswith(("link:", "nat:", "probe:", "flows:")) and "@" not in name
+
+
+def without_repeats(scalars: pl.DataFrame) -> pl.DataFrame:
+    """The rows without those of all flows together that repeat the only flow of the results."""
+    flows = [name for name in scalars["flow"].unique() if is_flow(name)]
+    if len(flows) != 1:
+        return scalars
+    key = ["run", "window", "quantity"]
+    alone = scalars.filter(pl.col("path").is_null(), flow=flows[0]).select(*key, only="value")
+    # A sum over the paths may differ from the value of the flow in its last digits.
+    same = pl.col("only").is_not_null() & ((pl.col("value") - pl.col("only")).abs() <= 1e-9 * pl.col("only").abs())
+    found = scalars.join(alone, on=key, how="left", maintain_order="left")
+    return found.filter((pl.col("flow") != ALL_FLOWS) | ~same).drop("only")
 
 
 def _times(result: Result, frame: pl.DataFrame) -> tuple[float, float]:

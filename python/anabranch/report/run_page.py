@@ -8,7 +8,7 @@ from typing import Any
 
 from . import latency, measured, panels
 from .limits import limits
-from .model import LIMITS, RunView
+from .model import LIMITS, RunView, is_flow
 from .page import Cell, Page, details, escape, facts, number, table
 from .sequence import sequence
 from .topology import shown, topology
@@ -134,7 +134,7 @@ def _flows(run: RunView) -> str:
     rows: list[list[object]] = []
     scalars = run.scalars
     kept = [column for column in FLOW if any(key[2] == column[0] and value for key, value in scalars.items())]
-    for flow, path in sorted({(f, -1 if p is None else p) for f, p, _ in scalars if not _other(f)}):
+    for flow, path in sorted({(f, -1 if p is None else p) for f, p, _ in scalars if is_flow(f)}):
         cells = [scalars.get((flow, None if path < 0 else path, name)) for name, _, _ in kept]
         values = [None if v is None else v * scale for v, (_, _, scale) in zip(cells, kept, strict=True)]
         if any(v is not None for v in values):
@@ -210,7 +210,3 @@ def _place(run: RunView, flow: str, path: int) -> str:
 def _number(run: RunView, flow: str, path: int, quantity: str) -> str:
     """The number of a path with its name, for a column of paths."""
     return run.result.path_label(flow, path, back=quantity.startswith("back_")).removeprefix("path ")
-
-
-def _other(flow: str) -> bool:
-    return flow.startswith(("link:", "nat:", "flows:", "probe:")) or "@" in flow

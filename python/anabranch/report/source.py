@@ -92,6 +92,7 @@ def of_result(
 
     if measured.is_measured(result.manifest):
         result = measured.by_direction(result)
+    result = replace(result, scalars=model.without_repeats(result.scalars))
     text = text if text is not None else result.manifest.get("scenario")
     if result.scalars["run"].n_unique() > 1:
         where = None if folder is None else os.path.relpath(folder, out.parent)
