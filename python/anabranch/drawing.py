@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -114,6 +115,7 @@ def _over_axis(
     keys = [*others, "flow", "path"]
     summary = summarize(rows, [*result.axes, "flow", "path"])
     axes = drawing.subplots()
+    least = -math.inf if unit.may_be_negative else 0.0
     places = _places(summary[along].unique(maintain_order=True).to_list()) if along else {}
     groups = summary.partition_by(keys, maintain_order=True)
     _check(len(groups), "`flow` or `path`")
@@ -129,14 +131,14 @@ def _over_axis(
         )
         at = [places[value] for value in group[along]] if along else [float(place)]
         means, halves = (group[name] * unit.scale for name in ("mean", "half_width"))
-        plots.curve(axes, at, means.to_list(), halves.to_list(), look)
+        plots.curve(axes, at, means.to_list(), halves.to_list(), look, least=least)
     if along and any(place != _number(value) for value, place in places.items()):
         axes.set_xticks(list(places.values()), [str(value) for value in places])
     axes.set_xlabel(along or "flow")
     if not along:
         axes.set_xticks([])
     axes.set_ylabel(unit.label)
-    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if unit.may_be_negative else 0.0)
     _finish(drawing, result, len(groups), plots.MEANS_AND_INTERVALS)
 
 

@@ -105,11 +105,14 @@ def curves(
 
 
 def curve(
-    axes: Axes, x: Sequence[float], means: Sequence[float], half_widths: Sequence[float], look: Look, **style: Any
-) -> None:
-    """Draws one curve with error bars; infinite half widths have none."""
+    axes: Axes, x: Sequence[float], means: Sequence[float], half_widths: Sequence[float], look: Look,
+    *, least: float = -math.inf, **style: Any,
+) -> None:  # fmt: skip
+    """Draws one curve with error bars that end at ``least``; infinite half widths have none."""
+    above = _bar_lengths(half_widths)
+    below = [max(0.0, min(length, mean - least)) for length, mean in zip(above, means, strict=True)]
     axes.errorbar(
-        x, means, yerr=_bar_lengths(half_widths), label=look.label, color=look.color, linestyle=look.line,
+        x, means, yerr=[below, above], label=look.label, color=look.color, linestyle=look.line,
         marker=look.marker, markerfacecolor="white", **style,
     )  # fmt: skip
 

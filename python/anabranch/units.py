@@ -15,6 +15,7 @@ class Unit:
     words: str
     unit: str = ""
     scale: float = 1.0
+    may_be_negative: bool = False
 
     @property
     def label(self) -> str:
@@ -45,6 +46,8 @@ SUFFIXES = (
     ("_packets", "packets", 1.0),
     ("utilisation", "%", 100.0),
 )
+ADDED = "_added_s"
+"""Suffix of differences of times, the only quantities that may be negative."""
 
 
 def unit_of(quantity: str) -> Unit:
@@ -53,5 +56,6 @@ def unit_of(quantity: str) -> Unit:
         return UNITS[quantity]
     for suffix, unit, scale in SUFFIXES:
         if quantity.endswith(suffix):
-            return Unit(quantity.removesuffix(suffix if suffix.startswith("_") else "").replace("_", " "), unit, scale)
+            words = quantity.removesuffix(suffix if suffix.startswith("_") else "").replace("_", " ")
+            return Unit(words, unit, scale, may_be_negative=quantity.endswith(ADDED))
     return Unit(quantity.replace("_", " "))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 from test_report import SCENARIO, SWEEP
 
 import anabranch
@@ -50,6 +52,36 @@ def test_a_measured_quantity_is_drawn_over_an_axis(sweep: Result) -> None:
     assert labels(sweep, "throughput_bps") == ["buffer = 64 KiB", "buffer = 256 KiB"]
     assert labels(sweep, "throughput_bps", x="buffer") == ["rate = 10 Mbit/s", "rate = 20 Mbit/s"]
     assert "2 replicas" in str(sweep.plot("throughput_bps").get_supxlabel())
+
+
+def interval(result: Result, quantity: str) -> tuple[float, float, float]:
+    """The ends of the only error bar of a figure, and the lower end of its axis."""
+    axes = result.plot(quantity).axes[0]
+    [bars] = [collection for collection in axes.collections if isinstance(collection, LineCollection)]
+    [ends] = bars.get_segments()
+    return float(ends[0, 1]), float(ends[1, 1]), axes.get_ylim()[0]
+
+
+def test_an_interval_is_not_drawn_below_0_where_nothing_less_is_possible(made_up) -> None:
+    # 0 and 10 ms: Student's t of two replicas gives 5 ± 63.5 ms.
+    values = {("f", "srtt_s"): 0.01, ("f", "echo_rtt_added_s"): 0.01}
+    result = made_up({"a": [1]}, 2, lambda at: {key: value * at["replica"] for key, value in values.items()})
+    half = 5 * 12.706
+    low, high, bottom = interval(result, "srtt_s")
+    assert (low, bottom) == (0, 0)
+    assert high == pytest.approx(5 + half, rel=1e-4)
+    low, high, bottom = interval(result, "echo_rtt_added_s")
+    assert (low, high) == pytest.approx((5 - half, 5 + half), rel=1e-4)
+    assert bottom < low
+    assert result.summary("srtt_s")["half_width"][0] == pytest.approx(half / 1e3, rel=1e-4)
+
+
+def test_quantities_that_are_a_difference_may_be_negative() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "quantities.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?`) \| (.*) \|$", page, re.MULTILINE)
+    found = [(name, " minus " in text) for names, text in rows for name in re.findall(r"`([^`]+)`", names)]
+    assert [unit_of(name).may_be_negative for name, _ in found] == [differs for _, differs in found]
+    assert unit_of("rtt_added_s").may_be_negative, "of a measurement with --latency"
 
 
 def test_a_run_without_axes_has_a_point_for_each_flow(run: Result) -> None:

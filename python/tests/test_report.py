@@ -200,8 +200,10 @@ def test_a_report_of_a_sweep_has_every_point_and_every_run(tmp_path: Path) -> No
     assert data["numbers"]["rate"] == [10, 20]
     assert data["paths"]["forward"]["transfer"] == {"0": "path 0 (fast)", "1": "path 1 (slow)"}
     assert all(columns["half_width"][i] is not None for i in rows)
-    assert data["units"]["throughput_bps"] == {"scale": 1e-6, "unit": "Mbit/s", "label": "throughput, Mbit/s"}
-    assert data["units"]["srtt_s"] == {"scale": 1e3, "unit": "ms", "label": "srtt, ms"}
+    assert data["units"]["throughput_bps"] == {
+        "words": "throughput", "scale": 1e-6, "unit": "Mbit/s", "label": "throughput, Mbit/s", "may_be_negative": False
+    }  # fmt: skip
+    assert data["units"]["srtt_s"]["label"] == "srtt, ms"
     assert data["units"].keys() == set(columns["quantity"])
     for link in re.findall(r'href="(sweep/runs/[0-9a-f]+/)"', page):
         assert (tmp_path / link / "scalars.parquet").is_file()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from browser import Browser
 from long_run import long_run
-from test_report import SCENARIO, SWEEP
+from test_report import SCENARIO, SWEEP, stored
 
 import anabranch
 from anabranch.report import write
@@ -124,6 +124,15 @@ def test_a_sweep_filters_its_points(browser: Browser, tmp_path: Path) -> None:
     browser.value(CHOOSE)
     assert (browser.value(rows), browser.value(shown)) == (2, 2)
     assert browser.errors == []
+
+
+def test_an_interval_of_a_sweep_is_drawn_down_to_0_and_told_whole(browser: Browser, tmp_path: Path, made_up) -> None:
+    result = made_up({"a": [1, 2]}, 2, lambda at: {("f", "srtt_s"): 0.01 * at["replica"] * at["a"]})
+    load(browser, write(stored(result, tmp_path / "sweep", ["a"]), tmp_path / "r.html"))
+    data = browser.value("anabranch.document.get_model_by_name('points:points').data")
+    assert data["bottom"] == [0, 0]
+    assert data["low"] == pytest.approx([5 - 5 * 12.706, 10 - 10 * 12.706], rel=1e-4)
+    assert browser.value("anabranch.document.get_model_by_name('points').y_range.start") == 0
 
 
 POINTS = """[...anabranch.document._all_models.values()].reduce((points, model) =>

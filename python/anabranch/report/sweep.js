@@ -23,10 +23,10 @@ window.anabranchSweep = (document_) => {
       && axes.every((axis, n) => form[`axis-${n}`].value === "all" || columns[axis][i] === form[`axis-${n}`].value));
   }
 
-  function picture(points, { scale, label: name }) {
+  function picture(points, { scale, label: name, may_be_negative: negative }) {
     const x = form.x.value, others = axes.filter((axis) => axis !== x), groups = new Map();
     const along = (i) => x ? numbers[x] ? numbers[x][order[x][columns[x][i]]] : order[x][columns[x][i]] : 0;
-    const shown = { x: [], y: [], low: [], high: [], color: [], marker: [], label: [] }, lines = { xs: [], ys: [], color: [] };
+    const shown = { x: [], y: [], low: [], high: [], bottom: [], color: [], marker: [], label: [] }, lines = { xs: [], ys: [], color: [] };
     for (const i of [...points].sort((a, b) => along(a) - along(b))) {
       const label = others.map((axis) => `${axis} = ${columns[axis][i]}`).join(", ") || form.of.value;
       if (!groups.has(label)) {
@@ -36,6 +36,8 @@ window.anabranchSweep = (document_) => {
       const group = groups.get(label), mean = columns.mean[i] * scale, half = (columns.half_width[i] ?? 0) * scale;
       group.xs.push(along(i)); group.ys.push(mean);
       shown.x.push(along(i)); shown.y.push(mean); shown.low.push(mean - half); shown.high.push(mean + half);
+      // An interval is drawn down to 0 if nothing less is possible; the number stays what it is.
+      shown.bottom.push(negative ? mean - half : Math.max(0, mean - half));
       shown.color.push(group.color); shown.marker.push(group.marker); shown.label.push(`${label}${x ? `; ${x} = ${columns[x][i]}` : ""}`);
     }
     for (const { color, xs, ys } of groups.values()) { lines.xs.push(xs); lines.ys.push(ys); lines.color.push(color); }
@@ -44,7 +46,7 @@ window.anabranchSweep = (document_) => {
     const ticks = x ? numbers[x] ?? Object.values(order[x]) : [0], names = x ? Object.keys(order[x]) : [""];
     const figure = model("points"), [low, high] = [Math.min(...ticks), Math.max(...ticks)], margin = (high - low || 1) * 0.06;
     figure.x_range.setv({ start: low - margin, end: high + margin, reset_start: low - margin, reset_end: high + margin });
-    const [bottom, top] = [Math.min(0, ...shown.low), Math.max(...shown.high, 0)];
+    const [bottom, top] = [Math.min(0, ...shown.bottom), Math.max(...shown.high, 0)];
     figure.y_range.setv({ start: bottom * 1.06, end: top * 1.06 || 1, reset_start: bottom * 1.06, reset_end: top * 1.06 || 1 });
     const [xaxis] = figure.below, [yaxis] = figure.left;
     if (!x || !numbers[x]) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +78,7 @@ def _points(page: Page, result: Result) -> None:
                for name in summary.columns}  # fmt: skip
     orders = {axis: {value: place for place, value in enumerate(values[axis])} for axis in axes}
     numbers = {axis: _numbers(orders[axis]) for axis in axes}
-    found = {q: unit_of(q) for q in quantities}
-    units = {q: {"scale": unit.scale, "unit": unit.unit, "label": unit.label} for q, unit in found.items()}
+    units = {q: asdict(unit_of(q)) | {"label": unit_of(q).label} for q in quantities}
     data = {"axes": axes, "columns": columns, "order": orders, "numbers": numbers, "paths": _paths(result),
             "units": units}  # fmt: skip
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, default=str)
@@ -150,10 +150,10 @@ def _picture() -> Any:
     drawn.toolbar.logo = None
     drawn.toolbar.autohide = True
     lines = ColumnDataSource({"xs": [], "ys": [], "color": []}, name="points:lines")
-    columns = ("x", "y", "low", "high", "color", "marker", "label")
+    columns = ("x", "y", "low", "high", "bottom", "color", "marker", "label")
     points = ColumnDataSource({name: [] for name in columns}, name="points:points")
     drawn.multi_line("xs", "ys", source=lines, color="color", line_width=1.4)
-    drawn.segment("x", "low", "x", "high", source=points, color="color", line_width=1.6)
+    drawn.segment("x", "bottom", "x", "high", source=points, color="color", line_width=1.6)
     shown = drawn.scatter("x", "y", source=points, color="color", marker="marker", size=8)
     drawn.add_tools(HoverTool(renderers=[shown], tooltips=TOOLTIPS))
     return drawn
