@@ -119,10 +119,10 @@ def _over_axis(
     places = _places(summary[along].unique(maintain_order=True).to_list()) if along else {}
     groups = summary.partition_by(keys, maintain_order=True)
     _check(len(groups), "`flow` or `path`")
-    several = rows["flow"].n_unique()
+    several, named = rows["flow"].n_unique(), rows.select("flow", "path").n_unique() > 1
     for place, group in enumerate(groups):
         parts = [f"{axis} = {group[axis][0]}" for axis in others]
-        if several > 1 or not parts:
+        if named or not parts:
             name, number = group["flow"][0], group["path"][0]
             back = quantity.startswith("back_")
             parts.append(_name(name, None if number is None else result.path_label(name, number, back=back), several))

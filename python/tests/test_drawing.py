@@ -51,6 +51,10 @@ def test_a_measured_quantity_is_drawn_over_an_axis(sweep: Result) -> None:
     assert [text.get_text() for text in axes.get_xticklabels()] == ["10 Mbit/s", "20 Mbit/s"]
     assert labels(sweep, "throughput_bps") == ["buffer = 64 KiB", "buffer = 256 KiB"]
     assert labels(sweep, "throughput_bps", x="buffer") == ["rate = 10 Mbit/s", "rate = 20 Mbit/s"]
+    assert labels(sweep, "srtt_s") == [
+        f"buffer = {size}, {path}" for size in ("64 KiB", "256 KiB") for path in ("path 0 (fast)", "path 1 (slow)")
+    ]
+    assert labels(sweep, "srtt_s", path=0) == ["buffer = 64 KiB", "buffer = 256 KiB"]
     assert "2 replicas" in str(sweep.plot("throughput_bps").get_supxlabel())
 
 
