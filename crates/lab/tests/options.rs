@@ -86,17 +86,80 @@ fn markdown<'r>(rows: impl Iterator<Item = &'r Row>) -> String {
     text
 }
 
+/// The keys of a table of scenario files by its JSON Schema, without their camelCase names.
+fn keys(table: &Json) -> String {
+    let required = table["required"].as_array().expect("a list");
+    let mut text = "| key | default | values | meaning |\n|---|---|---|---|\n".to_owned();
+    for (key, property) in table["properties"].as_object().expect("a table") {
+        if key.contains(char::is_uppercase) {
+            continue;
+        }
+        let default = match &property["default"] {
+            _ if required.contains(&Json::from(key.as_str())) => "required".to_owned(),
+            Json::Null => String::new(),
+            Json::String(word) => word.clone(),
+            number => number.to_string(),
+        };
+        // The second alternative is a variation.
+        let values = expected(&property["anyOf"][0]);
+        let meaning = property["description"].as_str().expect("a description");
+        text += &format!("| `{key}` | {default} | {values} | {meaning} |\n");
+    }
+    text
+}
+
+/// The values that a JSON Schema allows, in words.
+fn expected(schema: &Json) -> String {
+    if let Some(path) = schema["$ref"].as_str() {
+        let name = path.trim_start_matches("#/$defs/");
+        let fixed = name.strip_suffix("_distribution");
+        return fixed.map_or_else(|| name.to_owned(), |name| format!("{name}, may be random"));
+    }
+    if let Some(description) = schema["description"].as_str() {
+        return description.to_owned();
+    }
+    let each = |list: &Json, joint| {
+        list.as_array().map(|all| all.iter().map(expected).collect::<Vec<_>>().join(joint))
+    };
+    if let Some(text) = each(&schema["anyOf"], " or ") {
+        return text;
+    }
+    if let Some(words) = schema["enum"].as_array() {
+        let words = words.iter().map(|word| format!("`{}`", word.to_string().replace('"', "")));
+        return words.collect::<Vec<_>>().join(", ");
+    }
+    match schema["type"].as_str().expect("a type") {
+        "boolean" => "true or false".to_owned(),
+        "integer" => "whole number".to_owned(),
+        "string" if schema["pattern"].as_str().is_some_and(|pattern| pattern.contains('%')) => {
+            "percentage".to_owned()
+        }
+        "string" => "text".to_owned(),
+        "array" if schema["items"]["description"].is_string() => {
+            format!("list of {}", expected(&schema["items"]))
+        }
+        "array" => format!("list of {}s", expected(&schema["items"])),
+        "object" => match schema["properties"].as_object().expect("a table").keys().collect::<Vec<_>>()[..] {
+            [key] => format!("`{{ {key} }}`"),
+            _ => "table".to_owned(),
+        },
+        kind => kind.to_owned(),
+    }
+}
+
 /// The tables of docs/scenarios.md, by the names in their markers.
 fn tables() -> Vec<(&'static str, String)> {
     let (sctp, tcp) = (table(&sctp::Config::default()), table(&tcp::Config::default()));
     let knobs = table(&cc::Knobs::default());
     let is_knob = |row: &&Row| knobs.iter().any(|knob| knob.path == row.path);
     let is_cmt = |row: &&Row| row.path.starts_with("cmt.");
+    let schema: Json = serde_json::from_str(&schema()).unwrap();
     vec![
         ("sctp", markdown(sctp.iter().filter(|row| !is_knob(row) && !is_cmt(row)))),
         ("cmt", markdown(sctp.iter().filter(is_cmt))),
         ("knobs", markdown(knobs.iter())),
         ("tcp", markdown(tcp.iter().filter(|row| !is_knob(row)))),
+        ("flow", keys(&schema["properties"]["flow"]["anyOf"][0]["items"])),
     ]
 }
 
