@@ -70,7 +70,7 @@ table! {
         stream_reset_type: StreamResetType = StreamResetType::Outgoing;
         /// Numbers of the streams that the client resets; an empty list: all streams.
         stream_to_reset: Vec<At<u16>>;
-        /// Whether the server sends the same traffic as the client.
+        /// Whether the server sends the same traffic as the client; by default only with a table `back`.
         bidirectional: Option<At<bool>>;
         + traffic: BothTraffics;
     }
