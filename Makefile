@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo demo-picture test quick build install deb notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture qlog-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-uplinks bench-peers bench-emulate lint deny public-api platforms workflows advisories msrv fuzz clean latency-picture latency-queues-picture
+.PHONY: demo demo-picture test quick build install deb notebooks papers fairness bonding control-pictures interleaving-picture video-picture handover-picture qlog-picture report-picture queue-pictures link-picture overlay docs playground bench bench-net bench-tunnel bench-uplinks bench-peers bench-emulate lint deny public-api platforms workflows advisories msrv fuzz clean latency-picture latency-queues-picture
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -93,6 +93,10 @@ qlog-picture: $(VENV)/.module
 	$(PY) suites/qlog/picture.py out/qlog/transfer-client.sqlog docs/figures/qlog.png
 	$(VENV)/bin/anabranch run return --set sctp.bonded.resume=return --qlog out/resume -q
 	$(PY) suites/qlog/picture.py out/resume/transfer-client.sqlog docs/figures/resume.png 24.5 27
+
+# The picture of docs/report.md: needs Chromium (chromium-headless-shell).
+report-picture: $(VENV)/.module
+	$(PY) python/tools/report_picture.py docs/figures/report.png
 
 # The pictures of docs/queues.md.
 queue-pictures: $(VENV)/.module

@@ -22,6 +22,7 @@ from anabranch.report import Choice, write
 from anabranch.report.choose import choose
 from anabranch.report.decimate import decimate, shares
 from anabranch.report.model import without_repeats
+from anabranch.report.panels import columns
 from anabranch.report.paper_page import picture
 from anabranch.report.source import with_probes
 from anabranch.report.topology import topology
@@ -136,6 +137,13 @@ def test_all_panels_of_a_run_share_one_range_of_time(run_page: str) -> None:
     assert len(ranges) == 1
     [time] = [m for m in models if m["id"] in ranges and m["name"] == "Range1d"]
     assert time["attributes"]["name"] == "time"
+
+
+def test_a_legend_has_as_many_columns_as_its_names_have_room_for() -> None:
+    assert columns(["received", "sent on path 0 (fast)", "sent on path 1 (slow)"]) == 3
+    assert columns(["a"] * 9) == 6
+    assert columns(["cwnd path 0 (a line with a long name)", "peer's receive window"] * 3) == 2
+    assert columns(["x" * 200] * 3) == columns([]) == 1
 
 
 def test_tables_and_legends_name_paths_after_their_links(run_page: str) -> None:

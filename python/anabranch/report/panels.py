@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -83,7 +83,7 @@ class Board:
 
 
 def curves(board: Board, key: str, unit: str, lines: Iterable[Line], *, height: int = 210) -> Any | None:
-    """A panel of curves with a legend below; None without a curve."""
+    """A panel of curves with a legend above; None without a curve."""
     lines = [line for line in lines if len(line.series.time)]
     if not lines:
         return None
@@ -116,12 +116,23 @@ def held(time: Numbers, value: Numbers, end: float) -> tuple[Numbers, Numbers]:
 
 
 def legend(drawn: Any, items: list[LegendItem]) -> None:
-    """A legend below the panel, whose entries hide their curves."""
+    """A legend above the panel, whose entries hide their curves."""
     box = Legend(items=items, orientation="horizontal", click_policy="hide", border_line_color=None, margin=0)
-    box.ncols = min(len(items), 6)
+    labels: list[Any] = [item.label for item in items]
+    box.ncols, box.spacing = columns([label.value for label in labels]), 8
     box.location = "top_left"
     box.background_fill_alpha = 0.0
     drawn.add_layout(box, "above")
+
+
+def columns(labels: Sequence[str]) -> int:
+    """Into how many columns the labels of a legend fit, at most six, on a page of 1000 pixels."""
+    for count in range(min(len(labels), 6), 1, -1):
+        widest = [max(map(len, labels[n::count])) for n in range(count)]
+        # Pixels of a letter, and of a mark with the gaps around it.
+        if 6.6 * sum(widest) + 33 * count <= 830:
+            return count
+    return 1
 
 
 @dataclass(frozen=True)

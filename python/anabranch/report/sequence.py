@@ -60,6 +60,5 @@ def sequence(board: Board, run: RunView, flow: str) -> Any | None:
         if marks:
             items.append(LegendItem(label=label, renderers=marks))
     legend(drawn, items)
-    drawn.legend.ncols = 3
     drawn.add_tools(HoverTool(tooltips=[("", "$name"), ("time", "@time{0.000000} s"), ("TSN", "@value{0}")]))
     return drawn
