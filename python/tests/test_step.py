@@ -34,3 +34,11 @@ def test_make_runs_every_download_and_build_of_the_demo_through_it() -> None:
     for rule in ("$(VENV)/.tools:", "$(VENV)/.module:"):
         recipe = makefile.split(f"\n{rule}")[1].split("\n\n")[0].splitlines()[1:]
         assert all(line.startswith(("\t$(STEP)", "\t@touch", "\t\tsh -c")) for line in recipe), recipe
+
+
+def test_the_long_step_says_how_long_it_takes_as_the_pages_do() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    told = re.search(r"\$\(STEP\) \"Simulator and Python package, (\d+ to \d+ minutes) the first time\"", makefile)
+    assert told is not None
+    for page in ("README.md", "docs/install.md"):
+        assert told[1] in (ROOT / page).read_text(encoding="utf-8"), page
