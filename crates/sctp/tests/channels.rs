@@ -71,6 +71,18 @@ fn establish(pair: &mut Pair) {
     pair.events(Side::Server);
 }
 
+#[test]
+fn an_init_that_waits_for_keys_gives_no_round_trip_time() {
+    let mut pair = guarded();
+    let wait = Span::from_millis(80);
+    pair.on_wire(move |sent| if sent.chunks() == "INIT" { Fate::Late(wait) } else { Fate::Arrives });
+    connect_on(&mut pair, S).expect("a new association");
+    pair.run_for(wait + Span::from_millis(50));
+    let client = pair.only(Side::Client);
+    let path = pair.endpoint(Side::Client).paths(client).expect("is open").next().expect("a path");
+    assert_eq!(path.srtt, Some(Span::from_millis(20)));
+}
+
 /// The tag of packets to the server, the tag of packets to the client, and the first TSN of the client.
 fn names(pair: &Pair) -> (u32, u32, Tsn) {
     let Some(Ok(Chunk::Init(init))) = parse(&pair.sent[0].bytes).chunks().next() else { panic!("no INIT") };

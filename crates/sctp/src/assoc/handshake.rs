@@ -10,7 +10,7 @@ use crate::ext::{Ext, Extensions};
 use crate::path::{PathId, PathState};
 use crate::rx::Receiver;
 use std::net::IpAddr;
-use transport::Datagram;
+use transport::{Channel, Datagram};
 use units::{Instant, Span};
 use wire::cause::MissingParameters;
 use wire::{
@@ -66,7 +66,8 @@ impl Association {
         self.distrust(&unanswered);
         self.adopted = true;
         let path = self.paths.primary;
-        if t1.count == 0 {
+        // An encryption layer may keep the INIT until it has keys. Then only the COOKIE ECHO is measured.
+        if t1.count == 0 && self.channel == Channel::NONE {
             self.paths[path].rto.sample(now, now.since(begun.at), self.sender.config());
         }
         let t1 = Retry::start(now, path, &self.paths);
