@@ -138,8 +138,11 @@ def _over_axis(
     if not along:
         axes.set_xticks([])
     axes.set_ylabel(unit.label)
-    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if unit.may_be_negative else 0.0)
-    _finish(drawing, result, len(groups), plots.MEANS_AND_INTERVALS)
+    low, high = axes.get_ylim()
+    bottom = min(0.0, low) if unit.may_be_negative else 0.0
+    axes.set_ylim(bottom, high + 0.03 * (high - bottom))
+    most = max(summary["count"].to_list())
+    _finish(drawing, result, len(groups), plots.MEANS_AND_INTERVALS, most)
 
 
 def _check(curves: int, what: str) -> None:
@@ -160,7 +163,8 @@ def _places(values: list[object]) -> dict[object, float]:
     return {value: float(place) for place, value in enumerate(values)}
 
 
-def _finish(drawing: Drawing, result: Result, curves: int, note: str) -> None:
+def _finish(drawing: Drawing, result: Result, curves: int, note: str, most: int = 0) -> None:
+    """Adds legend, title and foot; ``most`` is the largest number of replicas of a point."""
     axes = drawing.axes[0]
     if curves > 1:
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0, frameon=False)
@@ -168,4 +172,5 @@ def _finish(drawing: Drawing, result: Result, curves: int, note: str) -> None:
     axes.set_title(title, loc="left")
     replicas = int(result.manifest.get("replicas", 1))
     seed = result.manifest.get("seed", 0)
-    plots.foot(drawing, int(seed or 0), replicas, shown=note)
+    more = f"up to {most} replicas of a point" if most > replicas > 1 else ""
+    plots.foot(drawing, int(seed or 0), replicas, more, shown=note)

@@ -80,6 +80,14 @@ def test_an_interval_is_not_drawn_below_0_where_nothing_less_is_possible(made_up
     assert result.summary("srtt_s")["half_width"][0] == pytest.approx(half / 1e3, rel=1e-4)
 
 
+def test_no_mark_of_a_figure_is_cut_off(made_up) -> None:
+    # The range of the values is small beside their distance to 0.
+    result = made_up({"a": [1, 2]}, 1, lambda at: {("f", "throughput_bps"): 57e6 + 1e6 * at["a"]})
+    axes = result.plot("throughput_bps").axes[0]
+    assert axes.get_ylim()[0] == 0
+    assert axes.get_ylim()[1] > 59 * 1.02
+
+
 def test_quantities_that_are_a_difference_may_be_negative() -> None:
     page = (Path(__file__).parents[2] / "docs" / "quantities.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`.*?`) \| (.*) \|$", page, re.MULTILINE)

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import tomllib
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from itertools import combinations, pairwise
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import anabranch
@@ -341,6 +343,18 @@ def test_values_of_an_axis_are_in_the_order_of_their_sizes(tmp_path: Path) -> No
     assert list(data["order"]["buffer"]) == ["64 KiB", "256 KiB", "1 MiB"]
     assert data["numbers"]["buffer"] is None
     assert page.index('<option value="256 KiB">') < page.index('<option value="1 MiB">')
+
+
+def test_a_report_counts_points_and_replicas_where_some_have_more(made_up, tmp_path: Path) -> None:
+    result = made_up({"a": [1, 2, 3]}, 4, lambda _: {("f", "throughput_bps"): 1e6})
+    # As `sweep --until` leaves it: two replicas of the points 2 and 3, four of the first one.
+    fewer = replace(result, scalars=result.scalars.filter((pl.col("a") == 1) | (pl.col("replica") < 2)))
+    fewer.manifest["replicas"] = 2
+    page = write(fewer, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "8 runs: 3 points of the axes, 2 to 4 replicas of each." in page
+    foot = str(fewer.plot("throughput_bps").get_supxlabel())
+    assert foot.startswith("seed 1, 2 replicas, ")
+    assert foot.endswith("(up to 4 replicas of a point)")
 
 
 def test_a_sweep_without_axes_is_one_point(tmp_path: Path) -> None:

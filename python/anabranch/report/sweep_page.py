@@ -39,10 +39,8 @@ def build(result: Result, name: str, text: str | None, folder: str | None, compa
     """
     manifest = result.manifest
     page = Page(str(manifest.get("title") or name))
-    runs = result.scalars["run"].n_unique()
     axes = manifest.get("axes", [])
-    replicas = manifest.get("replicas", 1)
-    page.lead = f"<p>{runs} runs: {runs // max(1, replicas)} points of the axes, {replicas} replicas of each.</p>"
+    page.lead = _extent(result)
     page.lead += origin(manifest, {})
     failed = [run for run in manifest.get("runs", []) if run.get("failures")]
     if failed:
@@ -58,6 +56,14 @@ def build(result: Result, name: str, text: str | None, folder: str | None, compa
     page.section("network", "Network and scenario")
     page.add(*network(text))
     return page
+
+
+def _extent(result: Result) -> str:
+    """The number of runs, of points of the axes, and of replicas of a point; ``sweep --until`` adds some to a few."""
+    runs = result.scalars.select("run", "replica", *result.axes).unique()
+    counts = runs.group_by(result.axes).len()["len"].to_list() if result.axes else [runs.height]
+    replicas = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+    return f"<p>{runs.height} runs: {len(counts)} points of the axes, {replicas} replicas of each.</p>"
 
 
 def _points(page: Page, result: Result) -> None:
