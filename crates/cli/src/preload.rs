@@ -72,7 +72,8 @@ fn before(ours: &OsStr, variable: &str, separator: &str) -> OsString {
     all
 }
 
-/// Becomes the program, whose loader finds our library in place of libusrsctp. Returns the reason if it cannot.
+/// Becomes the program, whose loader finds our library in place of libusrsctp. Returns the reason if it
+/// cannot.
 fn with_usrsctp(mut command: Command, program: &Path, chosen: &ArgMatches) -> Failure {
     let library = match library::find(library::USRSCTP) {
         Ok(library) => library,

@@ -292,7 +292,8 @@ fn each_program_of_the_table_runs() {
     run_all(PROGRAMS.iter().filter(|program| which(program.name).is_some()).collect());
 }
 
-/// Runs programs, each in a network namespace of its own, several at a time: most of them wait most of the time.
+/// Runs programs, each in a network namespace of its own, several at a time: most of them wait most of the
+/// time.
 fn run_all(programs: Vec<&Program>) {
     const AT_ONCE: usize = 4;
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));

@@ -10,8 +10,8 @@ const PREFIX: [u16; 3] = [0xfd61, 0x6e61, 0x6272];
 const ENDS: [u16; 2] = [0, 1];
 
 /// Carries the packets of a [`Host`](crate::Host) that no socket can carry, for example over DTLS
-/// (`rfc8261`). The program gives each link a number; [`link_addresses`] are the addresses of its ends. All
-/// functions are called by the thread that runs the host.
+/// (`rfc8261`). The program gives each link a number other than 0; [`link_addresses`] are the addresses of
+/// its ends. All functions are called by the thread that runs the host.
 pub trait Link: Debug + Send {
     /// The next packet that arrived, and the number of its link. [`Host::waker`](crate::Host::waker) tells
     /// the host of new packets.

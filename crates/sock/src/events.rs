@@ -103,7 +103,11 @@ impl Server {
         let remote_udp_port = socket.settings.remote_udp_port;
         let now = self.host.now();
         let endpoint = self.host.endpoint_mut(port).ok_or(Errno::EINVAL)?;
-        let addresses = if bound.is_empty() { link_to(peers) } else { bound };
+        let link = link_to(peers);
+        if !link.is_empty() && !socket.meets(&link) {
+            return Err(Errno::EADDRNOTAVAIL);
+        }
+        let addresses = if link.is_empty() { bound } else { link };
         if !addresses.is_empty() {
             // Another socket may have other addresses at this port.
             endpoint.set_addresses(addresses).map_err(|_| Errno::EINVAL)?;

@@ -2,10 +2,11 @@
 
 use crate::pair::Pair;
 use bytes::Bytes;
+use io::link_number;
 use records::{Header, notification, switches};
 use sctp::Config;
 use std::collections::{BTreeMap, VecDeque};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use units::Span;
 
 /// A socket.
@@ -97,6 +98,19 @@ pub struct Defaults {
     pub value: u32,
 }
 
+/// All addresses of the host.
+const ANY: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+
+/// True if the addresses are the same, or one stands for all addresses of its kind: of the host, or of links.
+fn meet(one: IpAddr, other: IpAddr) -> bool {
+    let (links, any) = ([one, other].map(link_number), [one, other].iter().any(IpAddr::is_unspecified));
+    match links {
+        [Some(a), Some(b)] => a == b || a == 0 || b == 0,
+        [None, None] => one == other || any,
+        _ => false,
+    }
+}
+
 impl Socket {
     /// The flags of the socket that the library in the program needs.
     pub fn switches(&self) -> u16 {
@@ -121,11 +135,12 @@ impl Socket {
         self.settings.events.get(usize::from(kind)).is_some_and(|&on| on != 0)
     }
 
-    /// True if the socket has one of these addresses. An empty list, here or in
-    /// the socket, means all addresses.
+    /// True if the socket has one of these addresses. An empty list, here or in the socket, means all
+    /// addresses of the host; that of link 0 means those of all [links](io::Link).
     pub fn meets(&self, addresses: &[IpAddr]) -> bool {
-        let (own, all) = (&self.bound, self.bound.is_empty() || addresses.is_empty());
-        all || own.iter().any(|address| addresses.contains(address))
+        let or_any = |list: &[IpAddr]| if list.is_empty() { vec![ANY] } else { list.to_vec() };
+        let (ours, theirs) = (or_any(&self.bound), or_any(addresses));
+        ours.iter().any(|&ours| theirs.iter().any(|&theirs| meet(ours, theirs)))
     }
 
     /// True for an IPv6 socket without IPv4 (`IPV6_V6ONLY`).
@@ -138,5 +153,30 @@ impl Socket {
     /// True if the program gets IPv4 addresses as IPv4-mapped IPv6 addresses.
     pub fn maps(&self) -> bool {
         self.v6
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use io::link_addresses;
+
+    #[test]
+    fn addresses_of_links_and_of_the_host_do_not_meet() {
+        let [host, other]: [IpAddr; 2] = [[10, 0, 0, 1].into(), [10, 0, 0, 2].into()];
+        let [any, one, two] = [0, 1, 2].map(|number| link_addresses(number)[0]);
+        for (a, b, met) in [
+            (ANY, host, true),
+            (host, host, true),
+            (host, other, false),
+            (any, one, true),
+            (one, one, true),
+            (one, two, false),
+            (ANY, one, false),
+            (ANY, any, false),
+            (host, one, false),
+        ] {
+            assert_eq!((meet(a, b), meet(b, a)), (met, met), "{a} {b}");
+        }
     }
 }

@@ -27,16 +27,12 @@ fn conn_number(address: &[u8]) -> Option<u64> {
     Some(u64::from_ne_bytes(number.try_into().ok()?))
 }
 
-/// Translates an address of the program to one of Linux.
+/// Translates an address of the program to one of Linux. A null pointer becomes link 0: any link.
 pub fn to_linux(address: &[u8], end: End) -> Vec<u8> {
     let Some(number) = conn_number(address) else { return address.to_vec() };
     let mut bytes = vec![0; INET6];
     bytes[..2].copy_from_slice(&(AF_INET6 as u16).to_ne_bytes());
     bytes[2..4].copy_from_slice(&address[2..4]);
-    if (number, end) == (0, End::Ours) {
-        // A null pointer stands for all addresses, as `::` does.
-        return bytes;
-    }
     if let IpAddr::V6(address) = link_addresses(number)[end as usize] {
         bytes[8..24].copy_from_slice(&address.octets());
     }
@@ -94,8 +90,6 @@ mod tests {
         assert_ne!(to_linux(&conn, End::Ours), to_linux(&conn, End::Peer));
         let packed = [&to_linux(&conn, End::Peer)[..], &v4, &[9, 9]].concat();
         assert_eq!(split(&packed), [&packed[..28], &v4]);
-        let any = [&conn[..8], &[0; 8]].concat();
-        assert_eq!(to_linux(&any, End::Ours)[4..], [0; 24]);
         assert_eq!(to_linux(&conn[..15], End::Ours), conn[..15], "too short: refused as it is");
     }
 }

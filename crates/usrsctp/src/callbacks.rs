@@ -72,7 +72,8 @@ fn wait_on(watcher: c_int, limit: c_int) -> bool {
 }
 
 fn dispatch(socket: &Socket, ready: c_int) {
-    if socket.connecting.load(Ordering::Acquire) {
+    let idle = socket.idle.load(Ordering::Acquire) && !socket.listens.load(Ordering::Relaxed);
+    if idle || socket.connecting.load(Ordering::Acquire) {
         return;
     }
     let upcall =

@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// `SCTP_BINDX_ADD_ADDR` and `SCTP_BINDX_REM_ADDR`, and their numbers in `client::bindx`.
 const BINDX: [(c_int, c_int); 2] = [(0x8001, 1), (0x8002, 2)];
+/// A `struct sockaddr_conn` without port and pointer.
+const ANY_LINK: [u8; 16] = [AF_CONN as u8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 /// Bits of `usrsctp_get_events`, with those of poll.
 const EVENTS: [(c_int, c_int); 3] = [(1, EPOLLIN | EPOLLHUP), (2, EPOLLOUT), (4, EPOLLERR)];
 
@@ -43,6 +45,7 @@ pub extern "C" fn usrsctp_socket(
     }
     let callbacks = Callbacks { receive, send, threshold };
     let socket = Socket::add(fd, conn, kind == libc::SOCK_SEQPACKET, callbacks, ulp_info);
+    socket.idle.store(!socket.many, Ordering::Relaxed);
     if receive.is_some() {
         // The callback gets the stream and PPID of each message.
         socket.set(SCTP, RECVRCVINFO, 1);
@@ -80,7 +83,8 @@ fn is_available(address: &[u8]) -> bool {
     let program = to_program(address);
     let number = program.get(8..16).filter(|_| program[..2] == (AF_CONN as u16).to_ne_bytes());
     let number: Option<[u8; 8]> = number.and_then(|number| number.try_into().ok());
-    number.is_none_or(|number| link::is_registered(u64::from_ne_bytes(number)))
+    let number = number.map_or(0, u64::from_ne_bytes);
+    number == 0 || link::is_registered(number)
 }
 
 #[unsafe(no_mangle)]
@@ -117,8 +121,16 @@ pub unsafe extern "C" fn usrsctp_bindx(
 #[unsafe(no_mangle)]
 pub extern "C" fn usrsctp_listen(handle: Handle, backlog: c_int) -> c_int {
     let Some(socket) = socket_of(handle) else { return -1 };
-    // SAFETY: the call has no conditions.
-    let listened = unsafe { client::listen(socket.fd, backlog) };
+    // SAFETY: the address outlives the call.
+    let listened = unsafe {
+        if socket.conn {
+            // Without an address of a link, peers of the network could begin associations. It fails if the
+            // program has bound the socket.
+            let any = to_linux(&ANY_LINK, End::Ours);
+            client::bind(socket.fd, any.as_ptr().cast(), any.len() as socklen_t);
+        }
+        client::listen(socket.fd, backlog)
+    };
     socket.listens.store(backlog > 0 && listened == 0, Ordering::Relaxed);
     watch_if_wanted(&socket);
     listened
@@ -127,6 +139,7 @@ pub extern "C" fn usrsctp_listen(handle: Handle, backlog: c_int) -> c_int {
 /// Makes a connect that waits find an error before a callback does.
 fn connecting(socket: &Socket, connect: impl FnOnce() -> c_int) -> c_int {
     socket.connecting.store(true, Ordering::Release);
+    socket.idle.store(false, Ordering::Release);
     let result = connect();
     // SAFETY: errno of this thread is always valid.
     let error = unsafe { *libc::__errno_location() };
@@ -267,7 +280,7 @@ pub extern "C" fn usrsctp_set_upcall(handle: Handle, upcall: Option<Upcall>, arg
 #[unsafe(no_mangle)]
 pub extern "C" fn usrsctp_get_events(handle: Handle) -> c_int {
     let Some(socket) = socket_of(handle) else { return -1 };
-    let ready = ready_of(socket.fd);
+    let ready = ready_of(socket.fd) & if socket.idle.load(Ordering::Acquire) { !EPOLLOUT } else { !0 };
     EVENTS.iter().filter(|(_, bits)| ready & bits != 0).fold(0, |all, (bit, _)| all | bit)
 }
 

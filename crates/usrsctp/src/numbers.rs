@@ -14,8 +14,8 @@ const FLAGS: [(u16, u16); 6] = [
 /// `SCTP_EOR`: the message ends here.
 pub const EOR: u16 = 0x2000;
 
-/// PR-SCTP policies of libusrsctp (0: none), with those of Linux. A message that is abandoned when the buffer is
-/// full (`SCTP_PR_SCTP_BUF`) becomes one with a priority.
+/// PR-SCTP policies of libusrsctp (0: none), with those of Linux. A message that is abandoned when the buffer
+/// is full (`SCTP_PR_SCTP_BUF`) becomes one with a priority.
 const POLICIES: [u16; 4] = [0, linux::TTL, linux::PRIO, linux::RTX];
 
 /// The flags of Linux; `None` if one is unknown.
@@ -41,7 +41,8 @@ pub fn policy_to_program(policy: u16) -> u16 {
 /// The types of notifications: the place in this list is the type in libusrsctp, the number the kind in
 /// `records::notification`; 0: none.
 ///
-/// `SCTP_SEND_FAILED` (4) becomes `SCTP_SEND_FAILED_EVENT` (14), since the header has no struct for the former.
+/// `SCTP_SEND_FAILED` (4) becomes `SCTP_SEND_FAILED_EVENT` (14), since the header has no struct for the
+/// former.
 const KINDS: [u16; 15] = [0, 1, 2, 4, 13, 5, 7, 6, 8, 10, 9, 0, 11, 12, 13];
 /// `SCTP_NOTIFICATIONS_STOPPED_EVENT`: it never occurs here.
 pub const NOTIFICATIONS_STOPPED: u16 = 11;

@@ -39,8 +39,8 @@ pub extern "C" fn usrsctp_init_nothreads(udp_port: u16, output: Option<Output>, 
     *lock(&SETUP) = Some(Setup { udp_port, output, debug, threads: false });
 }
 
-/// Ends the stack if no socket is open, after at most 10 s in which associations end. Returns -1 if the program
-/// must try again.
+/// Ends the stack if no socket is open, after at most 10 s in which associations end. Returns -1 if the
+/// program must try again.
 #[unsafe(no_mangle)]
 pub extern "C" fn usrsctp_finish() -> c_int {
     if table::any().is_some() {

@@ -44,8 +44,8 @@ impl SocketOption {
         OPTIONS.iter().find(|option| option.program == number)
     }
 
-    /// Translates a value of the program. `None` if it has no counterpart. A short value is one of zeros at its
-    /// end if `padded`, and has no counterpart otherwise.
+    /// Translates a value of the program. `None` if it has no counterpart. A short value is one of zeros at
+    /// its end if `padded`, and has no counterpart otherwise.
     pub fn to_linux(&self, value: &[u8], padded: bool) -> Option<Vec<u8>> {
         let Some((linux, program, fields)) = self.shape else { return Some(value.to_vec()) };
         if value.len() < program && !padded {

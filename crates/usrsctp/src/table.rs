@@ -54,6 +54,8 @@ pub struct Socket {
     pub callbacks: Callbacks,
     pub ulp_info: AtomicPtr<c_void>,
     pub upcall: Mutex<Option<(Upcall, AtomicPtr<c_void>)>>,
+    /// True until a one-to-one socket connects: the kernel takes its descriptor for writable.
+    pub idle: AtomicBool,
     /// True while a blocking connect waits: it must find the error itself.
     pub connecting: AtomicBool,
     pub listens: AtomicBool,
@@ -92,6 +94,7 @@ impl Socket {
             callbacks,
             ulp_info: AtomicPtr::new(ulp_info),
             upcall: Mutex::new(None),
+            idle: AtomicBool::new(false),
             connecting: AtomicBool::new(false),
             listens: AtomicBool::new(false),
             explicit_eor: AtomicBool::new(false),

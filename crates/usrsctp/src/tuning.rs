@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use transport::{Datagram, Octets, Transmit};
 
-/// The MTU of a link in bytes: what DTLS and the headers below it leave of the 1280 that RFC 8831 assumes, with
-/// the headers of IPv6 and UDP that the option includes.
+/// The MTU of a link in bytes: what DTLS and the headers below it leave of the 1280 that RFC 8831 assumes,
+/// with the headers of IPv6 and UDP that the option includes.
 const LINK_MTU: &str = "'1200 B'";
 
 /// Variables that a program set and that sockets opened later have, with their values.

@@ -196,11 +196,13 @@ int main(void) {
     subscribe(listener), subscribe(client);
     options(listener), options(client);
     CHECK(SET(listener, SCTP_RECVRCVINFO, on) == 0 && SET(client, SCTP_RECVRCVINFO, on) == 0);
+    CHECK(!(usrsctp_get_events(client) & SCTP_EVENT_WRITE));
     ours = at(&ends[0], 5001), theirs = at(&ends[1], 5001);
     CHECK(usrsctp_bind(client, (struct sockaddr *)&ours, sizeof ours) == 0);
     CHECK(usrsctp_bind(listener, (struct sockaddr *)&theirs, sizeof theirs) == 0);
     CHECK(usrsctp_listen(listener, 1) == 0 && usrsctp_get_non_blocking(listener) == 0);
     CHECK(usrsctp_connect(client, (struct sockaddr *)&ours, sizeof ours) == 0);
+    CHECK(usrsctp_get_events(client) & SCTP_EVENT_WRITE);
     struct sockaddr_conn name;
     socklen_t length = sizeof name;
     struct socket *server = usrsctp_accept(listener, (struct sockaddr *)&name, &length);
