@@ -261,8 +261,5 @@ $(VENV)/.notebooks: $(VENV)/.module
 $(VENV)/.module: $(VENV)/.tools $(RUST)
 	$(STEP) "Simulator and Python package, 4 to 10 minutes the first time" \
 		sh -c '. $(VENV)/bin/activate && maturin develop --release --extras dev,lab'
-	$(STEP) "Libraries for programs with SCTP sockets" \
-		sh -c '[ "$$(uname)" != Linux ] || { cargo build --release --quiet -p anabranch-preload -p anabranch-usrsctp && \
-			cp target/release/libanabranch_preload.so $(VENV)/lib/ && mkdir -p $(VENV)/lib/usrsctp && \
-			cp target/release/libanabranch_usrsctp.so $(VENV)/lib/usrsctp/libusrsctp.so.2; }'
+	$(STEP) "Libraries for programs with SCTP sockets, 1 to 3 minutes the first time" packaging/libraries.sh $(VENV)/lib
 	@touch $@
