@@ -645,12 +645,48 @@ static void everyone(void) {
     NEED(take(accepted, data, 8) == 3 && !memcmp(data, "one", 3));
 }
 
+/* A connect tells that the peer refuses, even if there are notifications, and waits until the peer accepts. */
+static void refused(void) {
+    static const int styles[] = {SOCK_STREAM, SOCK_SEQPACKET, SOCK_STREAM | SOCK_NONBLOCK};
+    struct sockaddr_in to = at(PORT, "127.0.0.1");
+    struct sctp_assoc_change change;
+    for (int n = 0; n < 3; n++) {
+        int fd = opened(styles[n]), error = 0;
+        socklen_t len = sizeof error;
+        events(fd);
+        if (styles[n] & SOCK_NONBLOCK) {
+            struct pollfd ready = {fd, POLLOUT, 0};
+            FAILS(connect(fd, (void *)&to, sizeof to), EINPROGRESS);
+            NEED(poll(&ready, 1, 5000) == 1);
+            NEED(getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error == ECONNREFUSED);
+        } else {
+            FAILS(connect(fd, (void *)&to, sizeof to), ECONNREFUSED);
+        }
+        NEED(getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error == 0);
+        NEED(take(fd, &change, sizeof change) == sizeof change && last_flags & MSG_NOTIFICATION);
+        NEED(change.sac_type == SCTP_ASSOC_CHANGE && change.sac_state == SCTP_CANT_STR_ASSOC);
+        close(fd);
+    }
+    int listener = server(SOCK_SEQPACKET);
+    for (int n = 0; n < 50; n++) {
+        int many = opened(SOCK_SEQPACKET);
+        struct sctp_status status = {0};
+        socklen_t len = sizeof status;
+        status.sstat_assoc_id = setsockopt(many, IPPROTO_SCTP, SCTP_SOCKOPT_CONNECTX, &to, sizeof to);
+        NEED(getsockopt(many, IPPROTO_SCTP, SCTP_STATUS, &status, &len) == 0);
+        NEED(status.sstat_state == SCTP_ESTABLISHED);
+        close(many);
+    }
+    close(listener);
+}
+
 int main(int count, char **names) {
     static const struct check checks[] = {
         {"streams", streams}, {"unread", unread},       {"peeloff", peeloff}, {"bindx", bindx},
         {"autoclose", autoclose}, {"nxtinfo", nxtinfo}, {"fragments", fragments}, {"large", large},
         {"linger", linger},   {"mmsg", mmsg},           {"resets", resets},   {"keys", keys},
         {"ready", ready},     {"crowd", crowd},         {"inherited", inherited}, {"bursts", bursts},
-        {"exposed", exposed}, {"lifetimes", lifetimes}, {"scheduler", scheduler}, {"everyone", everyone}};
+        {"exposed", exposed}, {"lifetimes", lifetimes}, {"scheduler", scheduler}, {"everyone", everyone},
+        {"refused", refused}};
     return run(count, names, checks, sizeof checks / sizeof *checks);
 }

@@ -143,8 +143,9 @@ fn send_ballast(fd: c_int) -> bool {
 /// Connects to the addresses, which are packed as for `sctp_connectx`. Returns the
 /// association, or -1 and errno.
 pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8]) -> c_int {
+    let many = entry.has(switches::MANY);
     // The host process reads the ballast when the association is up or has failed.
-    if !send_ballast(fd) {
+    if !many && !send_ballast(fd) {
         let already = matches!(errno(), libc::EAGAIN);
         return fail(if already { libc::EALREADY } else { libc::EISCONN });
     }
@@ -156,8 +157,16 @@ pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8]) -> c_int {
     if is_nonblocking(fd) {
         return fail(libc::EINPROGRESS);
     }
+    if many {
+        // Before the request, the host process would read the ballast at once, since records of a one-to-many
+        // socket need no connect. If it cannot be sent, the send buffer is full anyway.
+        send_ballast(fd);
+    }
     if !wait_for_room(fd) {
         return if errno() == libc::EAGAIN { fail(libc::EINPROGRESS) } else { -1 };
+    }
+    if many {
+        return if request(entry, Op::Outcome, id, &[]) < 0 { -1 } else { id };
     }
     match take_error(fd, entry) {
         0 => id,

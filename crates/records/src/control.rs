@@ -37,6 +37,9 @@ pub enum Op {
     PeelEnd = 13,
     /// All sockets, associations and paths as JSON in the answer's body. The cookie is not used.
     Status = 14,
+    /// Ask whether the association [`Request::first`] of a one-to-many socket came up. The answer is the
+    /// error of its connect if it did not.
+    Outcome = 15,
 }
 
 /// A request to the host process.
@@ -89,6 +92,7 @@ impl Request {
             12 => Op::Return,
             13 => Op::PeelEnd,
             14 => Op::Status,
+            15 => Op::Outcome,
             _ => return None,
         };
         let request = Request {

@@ -125,6 +125,11 @@ impl Server {
             }
             Op::Return => done(self.take_back(key, body)),
             Op::PeelEnd => done(self.peel_end(key)),
+            Op::Outcome => {
+                let failed = self.sockets.get(&key).and_then(|socket| socket.failed);
+                let failed = failed.filter(|&(number, _)| number == request.first);
+                done(failed.map_or(Ok(()), |(_, error)| Err(error)))
+            }
             // These requests do not come here, because [`Self::serve`] has answered them.
             Op::Linger | Op::Status => Err(Errno::EINVAL),
         }

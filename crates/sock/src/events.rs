@@ -262,6 +262,11 @@ impl Server {
             _ if up => (AssocState::CommLost, &[]),
             _ => (AssocState::CannotStart, &[]),
         };
+        // `SO_ERROR` and connect find the error only before all notifications, and a program reads
+        // the messages that have arrived before the error.
+        if !up {
+            self.fail_connect(number, reason);
+        }
         self.tell_change(number, state, causes);
         let Some(association) = self.associations.remove(number) else { return };
         let key = association.owner.unwrap_or_default();
@@ -270,12 +275,10 @@ impl Server {
             let others_wait = socket.partial.take_if(|other| *other == number).is_some();
             let connects = socket.phase == Phase::Connecting(number);
             if !socket.many || connects {
-                if let Some(error) = error_of(reason, up) {
-                    let mut failure = Header::new(Kind::Failure);
-                    failure.value = error as u32;
-                    socket.pair.put(failure, Bytes::new(), None);
-                }
                 if up {
+                    if let Some(error) = error_of(reason, up) {
+                        put_failure(socket, error);
+                    }
                     socket.phase = Phase::Ended;
                     socket.pair.end();
                 } else if connects {
@@ -292,6 +295,18 @@ impl Server {
             }
         }
         self.release_port(association.port, usize::MAX);
+    }
+
+    /// Reports the error of an association that did not come up: a one-to-one socket has it in a record, a
+    /// one-to-many socket keeps it for the call that waits (`Op::Outcome`), as only that call returns it.
+    fn fail_connect(&mut self, number: i32, reason: &CloseReason) {
+        let owner = self.associations.get(number).and_then(|association| association.owner);
+        let Some(socket) = owner.and_then(|key| self.sockets.get_mut(&key)) else { return };
+        match error_of(reason, false) {
+            Some(error) if socket.many => socket.failed = Some((number, error)),
+            Some(error) => put_failure(socket, error),
+            None => {}
+        }
     }
 
     /// Shuts idle associations down, and aborts those that stay open although their program has ended.
@@ -327,6 +342,13 @@ impl Server {
         }
         self.host.transmit();
     }
+}
+
+/// Lets the program's next call that receives or asks for `SO_ERROR` have this error.
+fn put_failure(socket: &mut Socket, error: Errno) {
+    let mut failure = Header::new(Kind::Failure);
+    failure.value = error as u32;
+    socket.pair.put(failure, Bytes::new(), None);
 }
 
 /// The errno of the end of an association; `None` if it ended gracefully.

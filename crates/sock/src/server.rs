@@ -309,6 +309,7 @@ impl Server {
             waiting: VecDeque::new(),
             partial: None,
             peeling: None,
+            failed: None,
             finished: false,
         }
     }
@@ -373,6 +374,7 @@ impl Server {
             waiting: VecDeque::new(),
             partial: None,
             peeling: None,
+            failed: None,
             finished: false,
         };
         self.cookies.insert(cookie, key);

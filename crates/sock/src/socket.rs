@@ -3,6 +3,7 @@
 use crate::pair::Pair;
 use bytes::Bytes;
 use io::link_number;
+use nix::errno::Errno;
 use records::{Header, notification, switches};
 use sctp::Config;
 use std::collections::{BTreeMap, VecDeque};
@@ -38,6 +39,8 @@ pub struct Socket {
     pub partial: Option<i32>,
     /// The association that the program peels off, and the key of its new socket.
     pub peeling: Option<(i32, usize)>,
+    /// The last connect of a one-to-many socket that failed: its association and the error.
+    pub failed: Option<(i32, Errno)>,
     /// True once the program writes no more.
     pub finished: bool,
 }
