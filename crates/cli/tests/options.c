@@ -146,8 +146,31 @@ static void udp_port(void) {
     close(listener);
 }
 
+/* sctp_connectx of libsctp: the association is known although the call does not wait. */
+static void connectx(void) {
+    int listener = server(SOCK_SEQPACKET), client = opened(SOCK_SEQPACKET | SOCK_NONBLOCK);
+    struct sockaddr_in to = at(PORT, "127.0.0.1");
+    struct sctp_getaddrs_old given = {.addr_num = sizeof to, .addrs = (void *)&to};
+    struct sctp_status status = {0};
+    socklen_t len = sizeof given;
+    FAILS(getsockopt(client, IPPROTO_SCTP, SCTP_SOCKOPT_CONNECTX3, &given, &len), EINPROGRESS);
+    NEED(len == sizeof given.assoc_id && given.assoc_id > 0);
+    pause_ms(300);
+    len = sizeof status;
+    status.sstat_assoc_id = given.assoc_id;
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_STATUS, &status, &len) == 0);
+    NEED(status.sstat_state == SCTP_ESTABLISHED);
+    /* A socket that was given too many addresses does not connect. */
+    char many[5000] = {0};
+    struct pollfd ready = {.fd = opened(SOCK_STREAM), .events = POLLOUT};
+    FAILS(setsockopt(ready.fd, IPPROTO_SCTP, SCTP_SOCKOPT_CONNECTX, many, sizeof many), EINVAL);
+    NEED(poll(&ready, 1, 0) == 1);
+    close(listener);
+}
+
 int main(int count, char **names) {
-    static const struct check checks[] = {{"options", options}, {"thresholds", thresholds}, {"hmacs", hmacs},
-                                          {"probing", probing}, {"answers", answers},       {"udp_port", udp_port}};
+    static const struct check checks[] = {{"options", options},   {"thresholds", thresholds}, {"hmacs", hmacs},
+                                          {"probing", probing},   {"answers", answers},
+                                          {"udp_port", udp_port}, {"connectx", connectx}};
     return run(count, names, checks, sizeof checks / sizeof *checks);
 }

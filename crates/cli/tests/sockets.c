@@ -597,6 +597,7 @@ static void scheduler(void) {
     int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), small = 65536, accepted;
     struct sctp_assoc_value by_priority = {.assoc_value = SCTP_SS_PRIO}, wrong = {.assoc_value = 5};
     struct sctp_stream_value low = {.stream_id = 1, .stream_value = 9}, none = {.stream_id = 500};
+    socklen_t len = sizeof low;
     char data[1000] = {0};
     FAILS(setsockopt(client, IPPROTO_SCTP, SCTP_STREAM_SCHEDULER, &wrong, sizeof wrong), EINVAL);
     set(client, SCTP_STREAM_SCHEDULER, &by_priority, sizeof by_priority);
@@ -606,6 +607,10 @@ static void scheduler(void) {
     NEED((accepted = accept(listener, 0, 0)) >= 0);
     set(client, SCTP_STREAM_SCHEDULER_VALUE, &low, sizeof low);
     FAILS(setsockopt(client, IPPROTO_SCTP, SCTP_STREAM_SCHEDULER_VALUE, &none, sizeof none), EINVAL);
+    low.stream_value = 0;
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_STREAM_SCHEDULER_VALUE, &low, &len) == 0);
+    NEED(len == sizeof low && low.stream_id == 1 && low.stream_value == 9);
+    FAILS(getsockopt(client, IPPROTO_SCTP, SCTP_STREAM_SCHEDULER_VALUE, &none, &len), EINVAL);
     for (int n = 0; n < 900; n++)
         NEED(post(client, data, sizeof data, 1, 0, 0) == sizeof data);
     NEED(post(client, "H", 1, 2, 0, 0) == 1);

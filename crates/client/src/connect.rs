@@ -8,7 +8,7 @@ use crate::receive::{is_nonblocking, take_error, wait_for_room};
 use crate::table::{self, Entry};
 use crate::vectors::{self, Vectors};
 use libc::{c_int, sockaddr, socklen_t};
-use records::{Header, Kind, Op, PAIR_BUFFER, number, switches};
+use records::{Header, Kind, Op, PAIR_BUFFER, Request, number, switches};
 use std::sync::atomic::Ordering;
 
 /// Largest ballast (a record of zeros that only fills the send buffer) in bytes. It fills less than a
@@ -121,7 +121,7 @@ pub unsafe extern "C-unwind" fn connect(fd: c_int, address: *const sockaddr, len
     // SAFETY: the arguments are those of the program.
     unsafe {
         match table::find(fd) {
-            Some(entry) => begin_association(fd, entry, slice(address.cast(), len)).min(0),
+            Some(entry) => begin_association(fd, entry, slice(address.cast(), len), &mut 0),
             None => real::connect(fd, address, len),
         }
     }
@@ -140,9 +140,12 @@ fn send_ballast(fd: c_int) -> bool {
     unsafe { real::sendmsg(fd, &raw const message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) >= 0 }
 }
 
-/// Connects to the addresses, which are packed as for `sctp_connectx`. Returns the
-/// association, or -1 and errno.
-pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8]) -> c_int {
+/// Connects to the addresses, which are packed as for `sctp_connectx`. Returns 0, or -1 and errno. Sets `id`
+/// to the association once it has begun, even if the call does not wait until the association is up.
+pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8], id: &mut c_int) -> c_int {
+    if addresses.len() > Request::MAX_BODY {
+        return fail(libc::EINVAL);
+    }
     let many = entry.has(switches::MANY);
     // The host process reads the ballast when the association is up or has failed.
     if !many && !send_ballast(fd) {
@@ -150,10 +153,11 @@ pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8]) -> c_int {
         return fail(if already { libc::EALREADY } else { libc::EISCONN });
     }
     entry.streams.store(0, Ordering::Relaxed);
-    let id = request(entry, Op::Connect, 0, addresses);
-    if id < 0 {
+    let begun = request(entry, Op::Connect, 0, addresses);
+    if begun < 0 {
         return -1;
     }
+    *id = begun;
     if is_nonblocking(fd) {
         return fail(libc::EINPROGRESS);
     }
@@ -166,10 +170,10 @@ pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8]) -> c_int {
         return if errno() == libc::EAGAIN { fail(libc::EINPROGRESS) } else { -1 };
     }
     if many {
-        return if request(entry, Op::Outcome, id, &[]) < 0 { -1 } else { id };
+        return request(entry, Op::Outcome, begun, &[]);
     }
     match take_error(fd, entry) {
-        0 => id,
+        0 => 0,
         error => fail(error),
     }
 }

@@ -30,8 +30,9 @@ pub unsafe extern "C-unwind" fn setsockopt(
         };
         let value = slice(value, len);
         if level == number::SCTP && matches!(name, number::SOCKOPT_CONNECTX | number::SOCKOPT_CONNECTX_OLD) {
-            let id = begin_association(fd, entry, value);
-            return if name == number::SOCKOPT_CONNECTX { id } else { id.min(0) };
+            let mut id = 0;
+            let done = begin_association(fd, entry, value, &mut id);
+            return if done == 0 && name == number::SOCKOPT_CONNECTX { id } else { done };
         }
         ask(cookie(entry), Op::SetOption, level, name, [value, &[]], &mut []).0
     }
@@ -59,6 +60,9 @@ pub unsafe extern "C-unwind" fn getsockopt(
         if level == number::SCTP && matches!(name, number::SOCKOPT_PEELOFF | number::SOCKOPT_PEELOFF_FLAGS) {
             return peel_off(fd, entry, name, value, len);
         }
+        if level == number::SCTP && name == number::SOCKOPT_CONNECTX3 {
+            return connect_to(fd, entry, value, len);
+        }
         let mut result = [0; ROOM];
         let got = if (level, name) == (libc::SOL_SOCKET, libc::SO_ERROR) {
             result[..4].copy_from_slice(&take_error(fd, entry).to_ne_bytes());
@@ -78,6 +82,26 @@ pub unsafe extern "C-unwind" fn getsockopt(
         std::ptr::copy_nonoverlapping(result.as_ptr(), value.cast(), got);
         *len = got as socklen_t;
         0
+    }
+}
+
+/// Connects to the addresses to which `value` points, after their length in bytes, and writes the association
+/// to the beginning of `value`, also if the call does not wait until the association is up.
+unsafe fn connect_to(fd: c_int, entry: &Entry, value: *mut c_void, len: *mut socklen_t) -> c_int {
+    // SAFETY: the pointers are the program's.
+    unsafe {
+        if ((*len) as usize) < 16 {
+            return fail(libc::EINVAL);
+        }
+        let length = value.cast::<socklen_t>().add(1).read_unaligned();
+        let addresses = value.cast::<*const c_void>().add(1).read_unaligned();
+        let mut id = 0;
+        let done = begin_association(fd, entry, slice(addresses, length), &mut id);
+        if id > 0 {
+            value.cast::<c_int>().write_unaligned(id);
+            *len = 4;
+        }
+        done
     }
 }
 

@@ -1,10 +1,12 @@
 //! The functions that RFC 6458 adds to those of the C library.
 #![allow(clippy::too_many_arguments, reason = "the arguments are those of the RFC")]
 
+use crate::connect::begin_association;
 use crate::options::{getsockopt, setsockopt};
 use crate::real::fail;
 use crate::receive::recvmsg;
 use crate::send::sendmsg;
+use crate::table;
 use libc::{c_int, c_uint, c_void, iovec, msghdr, sockaddr, socklen_t, ssize_t};
 use records::number;
 use std::mem::zeroed;
@@ -50,17 +52,19 @@ pub unsafe fn bindx(fd: c_int, addresses: *const sockaddr, count: c_int, flags: 
     }
 }
 
-/// Connects to a peer with several addresses. Writes the number of the association unless `id` is null.
+/// Connects to a peer with several addresses. Writes the number of the association unless `id` is null, also
+/// if the call does not wait until the association is up (`EINPROGRESS`).
 pub unsafe fn connectx(fd: c_int, addresses: *const sockaddr, count: c_int, id: *mut i32) -> c_int {
     // SAFETY: as the caller promises.
     unsafe {
         let Some(len) = packed_len(addresses, count) else { return fail(libc::EINVAL) };
-        let name = number::SOCKOPT_CONNECTX;
-        let connected = setsockopt(fd, SCTP, name, addresses.cast(), len as socklen_t);
-        if connected >= 0 && !id.is_null() {
-            id.write(connected);
+        let Some(entry) = table::find(fd) else { return fail(libc::ENOTSOCK) };
+        let (packed, mut begun) = (slice::from_raw_parts(addresses.cast(), len), 0);
+        let connected = begin_association(fd, entry, packed, &mut begun);
+        if begun > 0 && !id.is_null() {
+            id.write(begun);
         }
-        connected.min(0)
+        connected
     }
 }
 

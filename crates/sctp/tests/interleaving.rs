@@ -272,5 +272,12 @@ fn the_priority_of_a_stream_can_be_changed_and_a_weight_of_0_cannot() {
         assert_eq!(set(10, 5), Err(no_such_stream));
         let zero_weight = Err(StreamError::ZeroWeight { stream: StreamId(0) });
         assert_eq!(set(0, 0), if *scheduler == StreamScheduler::Wfq { zero_weight } else { Ok(()) });
+        let values = [0, 9, 10].map(|stream| pair.endpoint(Side::Client).stream_value(id, StreamId(stream)));
+        let expected = match scheduler {
+            StreamScheduler::Priority => [0, 5],
+            StreamScheduler::Wfq => [1, 5],
+            _ => [0, 0],
+        };
+        assert_eq!(values, [Some(expected[0]), Some(expected[1]), None]);
     }
 }

@@ -189,6 +189,7 @@ impl Server {
                 n::PRIMARY_ADDR => self.status(key, given).map(|status| status[24..156].to_vec()),
                 n::PEER_AUTH_CHUNKS => self.peer_auth_chunks(key, given),
                 n::REMOTE_UDP_ENCAPS_PORT => self.remote_udp_port(key, given),
+                n::STREAM_SCHEDULER_VALUE => self.stream_value(key, given),
                 n::GET_PEER_ADDRS => {
                     let number = self.association_of(key, given)?;
                     let peer = self.associations.get(number).ok_or(Errno::EINVAL)?;

@@ -1,7 +1,7 @@
 //! Socket options that ask the association to do something now: keys for AUTH, streams, UDP ports.
 
 use crate::address;
-use crate::fields::Fields;
+use crate::fields::{Fields, Written};
 use crate::server::Server;
 use nix::errno::Errno;
 use records::number as n;
@@ -104,12 +104,23 @@ impl Server {
             _ => Errno::EINVAL,
         })
     }
+
     /// `SCTP_STREAM_SCHEDULER_VALUE`: the priority or weight of a stream.
     pub(crate) fn set_stream_value(&mut self, key: usize, value: &[u8]) -> Result<(), Errno> {
         let (stream, its_value) = (StreamId(Fields(value).u16(4)?), Fields(value).u16(6)?);
         let number = self.association_of(key, value)?;
         let (endpoint, id) = self.endpoint_of(number).ok_or(Errno::EINVAL)?;
         endpoint.set_stream_value(id, stream, its_value).map_err(|_| Errno::EINVAL)
+    }
+
+    /// Reads `SCTP_STREAM_SCHEDULER_VALUE`.
+    pub(crate) fn stream_value(&self, key: usize, given: &[u8]) -> Result<Vec<u8>, Errno> {
+        let stream = Fields(given).u16(4)?;
+        let number = self.association_of(key, given)?;
+        let of = self.associations.get(number).ok_or(Errno::EINVAL)?;
+        let endpoint = self.host.endpoint(of.port).ok_or(Errno::EINVAL)?;
+        let value = endpoint.stream_value(of.id, StreamId(stream)).ok_or(Errno::EINVAL)?;
+        Ok(Written::default().i32(number).u16(stream).u16(value).0)
     }
 
     /// `SCTP_REMOTE_UDP_ENCAPS_PORT`: the port of one address of an association, of all its addresses, or of

@@ -385,6 +385,10 @@ impl Association {
         self.sender.set_stream_value(stream, value)
     }
 
+    pub(crate) fn stream_value(&self, stream: StreamId) -> Option<u16> {
+        self.sender.stream_value(stream)
+    }
+
     /// Reads a message or a part of it, which changes only the advertised window and the readable state.
     #[inline]
     pub(crate) fn receive(&mut self, max: usize) -> Option<Received> {

@@ -259,6 +259,12 @@ impl Endpoint {
         self.call(id, StreamError::Closed, |association| association.set_stream_value(stream, value))
     }
 
+    /// The priority or weight of a stream ([`Self::set_stream_value`]); 0 with a stream scheduler that has
+    /// neither, none if the association has ended or has no such stream.
+    pub fn stream_value(&self, id: AssocId, stream: StreamId) -> Option<u16> {
+        self.get(id)?.stream_value(stream)
+    }
+
     /// Length in bytes of the next message that [`Self::receive`] would return, or of the part of it that has
     /// arrived; none if there is nothing to read.
     pub fn next_message_len(&self, id: AssocId) -> Option<usize> {

@@ -400,6 +400,10 @@ impl Sender {
         self.queue.set_value(stream, value)
     }
 
+    pub(crate) fn stream_value(&self, stream: StreamId) -> Option<u16> {
+        self.queue.value(stream)
+    }
+
     /// True once after each refused push, when the send buffer has room again.
     #[inline(always)]
     pub(crate) fn take_writable(&mut self) -> bool {

@@ -160,6 +160,15 @@ impl SendQueue {
         }
     }
 
+    /// The priority or weight of a stream; none if there is no such stream.
+    pub(super) fn value(&self, stream: StreamId) -> Option<u16> {
+        let value = match &self.scheduler {
+            Scheduler::Turns(turns) => turns.value(stream),
+            Scheduler::FirstCome(_) => 0,
+        };
+        (stream.0 < self.streams).then_some(value)
+    }
+
     pub(super) fn check(&self, message: &Message) -> Result<(), SendError> {
         if message.payload.is_empty() {
             return Err(SendError::Empty);

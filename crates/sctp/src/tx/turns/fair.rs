@@ -42,7 +42,7 @@ impl Rule for Fair {
     }
 
     fn sent(&mut self, stream: StreamId, bytes: u64, more: bool) {
-        let weight = self.weights.as_ref().map_or(1, |weights| u64::from(weights.of(stream)).max(1));
+        let weight = u64::from(self.value(stream)).max(1);
         let tag = self.tags.entry(stream).or_default();
         self.waiting.remove(&(*tag, stream));
         self.now = self.now.max(*tag);
@@ -59,5 +59,9 @@ impl Rule for Fair {
         if let Some(weights) = &mut self.weights {
             weights.set(stream, value);
         }
+    }
+
+    fn value(&self, stream: StreamId) -> u16 {
+        self.weights.as_ref().map_or(0, |weights| weights.of(stream).max(1))
     }
 }

@@ -32,6 +32,11 @@ trait Rule: Debug + Send + Sync {
     /// Changes the priority or weight of a stream.
     fn set_value(&mut self, _stream: StreamId, _value: u16) {}
 
+    /// The priority or weight of a stream; 0 if the rule has none.
+    fn value(&self, _stream: StreamId) -> u16 {
+        0
+    }
+
     fn shares_packet(&self) -> bool {
         true
     }
@@ -146,5 +151,9 @@ impl Turns {
 
     pub(super) fn set_value(&mut self, stream: StreamId, value: u16) {
         self.rule.set_value(stream, value);
+    }
+
+    pub(super) fn value(&self, stream: StreamId) -> u16 {
+        self.rule.value(stream)
     }
 }

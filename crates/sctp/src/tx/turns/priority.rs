@@ -51,4 +51,8 @@ impl Rule for Priority {
             self.add(stream);
         }
     }
+
+    fn value(&self, stream: StreamId) -> u16 {
+        self.priorities.of(stream)
+    }
 }
