@@ -145,6 +145,66 @@ static void peeloff(void) {
     NEED(take(listener, data, 64) == 4);
 }
 
+/* With more unread messages than the connection to the host process holds, each socket gets its own. */
+static void peeloff_full(void) {
+    enum { MESSAGES = 60, LENGTH = 8000 };
+    int listener = server(SOCK_SEQPACKET), clients[2];
+    static int data[LENGTH / sizeof(int)];
+    set_int(listener, SCTP_RECVRCVINFO, 1);
+    for (int n = 0; n < 2; n++) {
+        clients[n] = opened(SOCK_STREAM);
+        join(clients[n]);
+    }
+    for (int n = 0; n < MESSAGES; n++) {
+        for (data[0] = 0; data[0] < 2; data[0]++) {
+            data[1] = n;
+            NEED(send(clients[data[0]], data, sizeof data, 0) == sizeof data);
+        }
+    }
+    pause_ms(500);
+    NEED(take(listener, data, sizeof data) == sizeof data);
+    int first = data[0], next[2] = {0};
+    sctp_peeloff_arg_t peel = {.associd = last_id};
+    socklen_t len = sizeof peel;
+    NEED(data[1] == next[first]++);
+    NEED(getsockopt(listener, IPPROTO_SCTP, SCTP_SOCKOPT_PEELOFF, &peel, &len) >= 0);
+    for (int n = 0; n < 2 * MESSAGES - 1; n++) {
+        struct pollfd ready[2] = {{peel.sd, POLLIN, 0}, {listener, POLLIN, 0}};
+        NEED(poll(ready, 2, 2000) > 0);
+        int peeled = ready[0].revents != 0;
+        NEED(take(peeled ? peel.sd : listener, data, sizeof data) == sizeof data);
+        NEED(data[0] == (peeled ? first : 1 - first) && data[1] == next[data[0]]++);
+    }
+}
+
+/* Messages that wait because all buffers are full go with their association. */
+static void peeloff_unsent(void) {
+    int listener = server(SOCK_STREAM), many = opened(SOCK_SEQPACKET | SOCK_NONBLOCK), small = 65536, sent = 0;
+    static int data[1000];
+    struct sockaddr_in to = at(PORT, "127.0.0.1");
+    struct sctp_getaddrs_old given = {.addr_num = sizeof to, .addrs = (void *)&to};
+    socklen_t len = sizeof given;
+    NEED(setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof small) == 0);
+    NEED(setsockopt(many, SOL_SOCKET, SO_SNDBUF, &small, sizeof small) == 0);
+    FAILS(getsockopt(many, IPPROTO_SCTP, SCTP_SOCKOPT_CONNECTX3, &given, &len), EINPROGRESS);
+    int accepted = accept(listener, 0, 0);
+    NEED(accepted >= 0);
+    for (int pauses = 0; pauses < 5;) {
+        data[0] = sent;
+        if (post(many, data, sizeof data, 0, given.assoc_id, 0) == sizeof data)
+            sent++;
+        else
+            pauses++, pause_ms(50);
+    }
+    sctp_peeloff_arg_t peel = {.associd = given.assoc_id};
+    len = sizeof peel;
+    NEED(getsockopt(many, IPPROTO_SCTP, SCTP_SOCKOPT_PEELOFF, &peel, &len) >= 0);
+    data[0] = sent++;
+    NEED(send(peel.sd, data, sizeof data, 0) == sizeof data);
+    for (int n = 0; n < sent; n++)
+        NEED(take(accepted, data, sizeof data) == sizeof data && data[0] == n);
+}
+
 static int local_addresses(int fd) {
     char value[512] = {0};
     socklen_t len = sizeof value;
@@ -692,6 +752,6 @@ int main(int count, char **names) {
         {"linger", linger},   {"mmsg", mmsg},           {"resets", resets},   {"keys", keys},
         {"ready", ready},     {"crowd", crowd},         {"inherited", inherited}, {"bursts", bursts},
         {"exposed", exposed}, {"lifetimes", lifetimes}, {"scheduler", scheduler}, {"everyone", everyone},
-        {"refused", refused}};
+        {"refused", refused}, {"peeloff_full", peeloff_full}, {"peeloff_unsent", peeloff_unsent}};
     return run(count, names, checks, sizeof checks / sizeof *checks);
 }

@@ -39,8 +39,9 @@ pub struct Pair {
     announced: bool,
 }
 
+/// A record that waits until the program makes room.
 #[derive(Debug)]
-struct Record {
+pub struct Record {
     header: Header,
     data: Bytes,
     /// A descriptor for the program.
@@ -136,6 +137,19 @@ impl Pair {
     /// Writes nothing until [`Self::release`], so that the program can return records.
     pub fn hold(&mut self) {
         self.returned = Some(0);
+    }
+
+    /// Takes out the waiting records of an association.
+    pub fn take_waiting(&mut self, association: i32) -> VecDeque<Record> {
+        let all = std::mem::take(&mut self.waiting).into_iter();
+        let (taken, kept) = all.partition(|record| record.header.association == association);
+        self.waiting = kept;
+        taken
+    }
+
+    /// Adds waiting records of another pair.
+    pub fn append(&mut self, mut waiting: VecDeque<Record>) {
+        self.waiting.append(&mut waiting);
     }
 
     /// Takes back a record that the program has read; it comes before those that wait. False if
