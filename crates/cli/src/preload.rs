@@ -1,11 +1,13 @@
 //! `anabranch preload` and `anabranch sctpd`: SCTP sockets for unmodified programs.
 
 mod file;
+mod host;
 mod library;
 
 use crate::arguments::chosen_carrier;
 use crate::{Failure, code, complain, interrupt};
 use clap::ArgMatches;
+use host::HostProcess;
 use io::{Carrier, HostOptions, sctp::Config};
 use measure::{CaptureFile, Captured, Recorder};
 use sock::{Server, ServerOptions};
@@ -32,9 +34,12 @@ const KERNEL: &str =
 /// Largest size of a capture file in bytes.
 const CAPTURE: ByteCount = ByteCount::new(1 << 30);
 
-/// Runs a program with the preloaded library. This process runs the program's SCTP sockets, unless
-/// `ANABRANCH_SOCKET` names another process that does (`anabranch sctpd`).
+/// Runs a program with the preloaded library. A host process of its own runs the program's SCTP sockets,
+/// unless `ANABRANCH_SOCKET` names another one (`anabranch sctpd`).
 pub fn preload(chosen: &ArgMatches) -> Result<i32, Failure> {
+    if let Some(path) = host::path() {
+        return host::run(chosen, path);
+    }
     let words: Vec<&OsString> = chosen.get_many("program").into_iter().flatten().collect();
     let Some((name, arguments)) = words.split_first() else { return Ok(code::USAGE) };
     let program = file::find(name).ok_or_else(|| Failure {
@@ -59,7 +64,11 @@ pub fn preload(chosen: &ArgMatches) -> Result<i32, Failure> {
     }
     let path = sock::private_path(&format!("preload-{}", std::process::id())).map_err(Failure::failed)?;
     command.env(SOCKET, &path);
-    run_beside(command, &program, chosen, path)
+    let host = match HostProcess::start(&path)? {
+        Ok(host) => host,
+        Err(code) => return Ok(code),
+    };
+    run_with(host, command, &program)
 }
 
 /// Our word, and what an environment variable holds already.
@@ -92,32 +101,19 @@ fn with_usrsctp(mut command: Command, program: &Path, chosen: &ArgMatches) -> Fa
     Failure { code: CANNOT_RUN, message: format!("{}: {error}", program.display()) }
 }
 
-/// Runs the program, and serves its sockets meanwhile. Returns its exit code.
-fn run_beside(
-    mut command: Command,
-    program: &Path,
-    chosen: &ArgMatches,
-    path: PathBuf,
-) -> Result<i32, Failure> {
-    let recorder = recorder(chosen)?;
-    let server = bind(chosen, path, recorder.clone())?;
-    let stopper = server.stopper();
+/// Runs the program. Returns its exit code, or that of the host process if this fails.
+fn run_with(host: HostProcess, mut command: Command, program: &Path) -> Result<i32, Failure> {
     // The terminal sends Ctrl-C to the program, too: only the program decides whether it ends.
     interrupt::call(|| {});
-    let mut child = command
-        .spawn()
+    let status = command
+        .status()
         .map_err(|error| Failure { code: CANNOT_RUN, message: format!("{}: {error}", program.display()) })?;
-    let waiter = std::thread::spawn(move || {
-        let status = child.wait();
-        stopper.stop_when_idle();
-        status
-    });
-    serve(server, recorder)?;
-    match waiter.join() {
-        Ok(Ok(status)) => {
+    match host.leave() {
+        Ok(code::OK) => {
             Ok(status.code().or_else(|| status.signal().map(|n| 128 + n)).unwrap_or(code::FAILED))
         }
-        _ => Err(Failure::failed("the program cannot be waited for")),
+        Ok(code) => Ok(code),
+        Err(error) => Err(Failure::failed(format!("the host process cannot be waited for: {error}"))),
     }
 }
 
@@ -140,13 +136,14 @@ pub fn sctpd(chosen: &ArgMatches) -> Result<i32, Failure> {
     complain(&format!("serving {} {how}", path.display()));
     let stopper = server.stopper();
     interrupt::call(move || stopper.stop_now());
-    serve(server, recorder)?;
+    serve(server, recorder, || {})?;
     Ok(code::OK)
 }
 
-/// Serves programs until the server stops, and then finishes the capture.
-fn serve(server: Server, recorder: Option<Recorder>) -> Result<(), Failure> {
-    server.run().map_err(|error| Failure::failed(format!("the host process failed: {error}")))?;
+/// Serves programs until the server stops, and then finishes the capture. Calls `goes_on` if other programs
+/// need the server when the one that was started has ended.
+fn serve(server: Server, recorder: Option<Recorder>, goes_on: impl FnOnce()) -> Result<(), Failure> {
+    server.run_then(goes_on).map_err(|error| Failure::failed(format!("the host process failed: {error}")))?;
     let Some(Captured { file, left_out, failure, .. }) = recorder.map(Recorder::finish) else {
         return Ok(());
     };

@@ -30,6 +30,7 @@ mod sctp_options;
 mod server;
 mod socket;
 mod statistics;
+mod users;
 
 pub use folder::private_path;
 pub use local::LocalServer;

@@ -30,6 +30,8 @@ const SOCKETS: usize = 16_384;
 const BACKLOG: i32 = 4096;
 /// Largest number of connections whose first record has not arrived.
 const UNKNOWN: usize = 256;
+/// Time between two looks at whether a process uses the server.
+const LOOK: Span = Span::from_secs(1);
 /// Longest time for which a server runs after [`Stopper::stop_when_idle`].
 const LINGER: Span = Span::from_secs(10);
 
@@ -72,10 +74,17 @@ pub struct Stopper {
 }
 
 const RUNNING: u8 = 0;
-const IDLE: u8 = 1;
-const NOW: u8 = 2;
+const UNUSED: u8 = 1;
+const IDLE: u8 = 2;
+const NOW: u8 = 3;
 
 impl Stopper {
+    /// Lets the server run while a process has one of its sockets or may open one, and then as long as
+    /// [`Self::stop_when_idle`] does.
+    pub fn stop_when_unused(&self) {
+        self.stop(UNUSED);
+    }
+
     /// Ends the server once no socket and no association is left, after 10 s at most.
     pub fn stop_when_idle(&self) {
         self.stop(IDLE);
@@ -160,6 +169,11 @@ impl Server {
         })
     }
 
+    /// The path at which this server listens.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The UDP port of all packets; 0 if they travel in IP only.
     pub fn udp_port(&self) -> u16 {
         self.host.udp_port()
@@ -178,11 +192,34 @@ impl Server {
     ///
     /// # Errors
     /// The system's error.
-    pub fn run(mut self) -> std::io::Result<()> {
-        let mut last = None;
+    pub fn run(self) -> std::io::Result<()> {
+        self.run_then(|| {})
+    }
+
+    /// As [`Self::run`]. Calls `goes_on` if the server goes on after [`Stopper::stop_when_unused`] because
+    /// it is used.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn run_then(mut self, goes_on: impl FnOnce()) -> std::io::Result<()> {
+        let (mut last, mut look, mut goes_on) = (None, None, Some(goes_on));
         loop {
             match self.stop.load(Ordering::SeqCst) {
                 RUNNING => {}
+                UNUSED => {
+                    let now = self.host.now();
+                    if look.is_none_or(|look| now >= look) {
+                        if !self.is_used() {
+                            look = None;
+                            self.stop.fetch_max(IDLE, Ordering::SeqCst);
+                            continue;
+                        }
+                        look = Some(now + LOOK);
+                        if let Some(goes_on) = goes_on.take() {
+                            goes_on();
+                        }
+                    }
+                }
                 IDLE => {
                     let end = *last.get_or_insert_with(|| self.host.now() + LINGER);
                     let idle = self.sockets.is_empty() && self.associations.len() == 0;
@@ -193,7 +230,7 @@ impl Server {
                 _ => break,
             }
             let until = match self.again.is_empty() {
-                true => [last, self.associations.deadline()].into_iter().flatten().min(),
+                true => [last, look, self.associations.deadline()].into_iter().flatten().min(),
                 false => Some(Instant::ZERO),
             };
             let ready = self.host.wait(until)?;
