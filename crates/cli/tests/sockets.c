@@ -1,5 +1,6 @@
 /* SCTP sockets as Linux has them (RFC 6458). */
 #include "sockets.h"
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -203,6 +204,33 @@ static void peeloff_unsent(void) {
     NEED(send(peel.sd, data, sizeof data, 0) == sizeof data);
     for (int n = 0; n < sent; n++)
         NEED(take(accepted, data, sizeof data) == sizeof data && data[0] == n);
+}
+
+/* While a one-to-many socket connects to a silent peer, it connects to others, and sends. */
+static void several(void) {
+    int many = opened(SOCK_SEQPACKET), listener = server(SOCK_SEQPACKET), silent = socket(AF_INET, SOCK_DGRAM, 0);
+    struct sockaddr_in nowhere = at(7777, "127.0.0.1"), to = at(PORT, "127.0.0.1"), other = at(PORT + 1, "127.0.0.1");
+    struct sctp_udpencaps encaps = {.sue_port = htons(7777)};
+    char data[8];
+    NEED(bind(silent, (void *)&nowhere, sizeof nowhere) == 0);
+    set(many, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps, sizeof encaps);
+    NEED(fcntl(many, F_SETFL, O_NONBLOCK) == 0);
+    FAILS(connect(many, (void *)&other, sizeof other), EINPROGRESS);
+    FAILS(connect(many, (void *)&other, sizeof other), EALREADY);
+    NEED(fcntl(many, F_SETFL, 0) == 0);
+    encaps.sue_port = htons(9899);
+    set(many, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps, sizeof encaps);
+    NEED(connect(many, (void *)&to, sizeof to) == 0);
+    FAILS(connect(many, (void *)&to, sizeof to), EISCONN);
+    NEED(post(many, "a", 1, 0, 0, &to) == 1);
+    NEED(take(listener, data, sizeof data) == 1 && data[0] == 'a');
+    /* A blocking connect ends when its time is over. */
+    struct timeval limit = {.tv_usec = 200000};
+    encaps.sue_port = htons(7777);
+    set(many, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps, sizeof encaps);
+    NEED(setsockopt(many, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0);
+    other.sin_port = htons(PORT + 2);
+    FAILS(connect(many, (void *)&other, sizeof other), EINPROGRESS);
 }
 
 static int local_addresses(int fd) {
@@ -752,6 +780,7 @@ int main(int count, char **names) {
         {"linger", linger},   {"mmsg", mmsg},           {"resets", resets},   {"keys", keys},
         {"ready", ready},     {"crowd", crowd},         {"inherited", inherited}, {"bursts", bursts},
         {"exposed", exposed}, {"lifetimes", lifetimes}, {"scheduler", scheduler}, {"everyone", everyone},
-        {"refused", refused}, {"peeloff_full", peeloff_full}, {"peeloff_unsent", peeloff_unsent}};
+        {"refused", refused}, {"peeloff_full", peeloff_full}, {"peeloff_unsent", peeloff_unsent},
+        {"several", several}};
     return run(count, names, checks, sizeof checks / sizeof *checks);
 }

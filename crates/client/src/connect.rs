@@ -4,11 +4,11 @@ use crate::control::{ask, dial};
 use crate::host;
 use crate::message::{give_address, slice, sockaddr_bytes};
 use crate::real::{self, errno, fail};
-use crate::receive::{is_nonblocking, take_error, wait_for_room};
+use crate::receive::{is_nonblocking, take_error, wait_for_room, wait_until};
 use crate::table::{self, Entry};
 use crate::vectors::{self, Vectors};
 use libc::{c_int, sockaddr, socklen_t};
-use records::{Header, Kind, Op, PAIR_BUFFER, Request, number, switches};
+use records::{Answer, Header, Kind, Op, PAIR_BUFFER, Request, number, switches};
 use std::sync::atomic::Ordering;
 
 /// Largest ballast (a record of zeros that only fills the send buffer) in bytes. It fills less than a
@@ -140,6 +140,34 @@ fn send_ballast(fd: c_int) -> bool {
     unsafe { real::sendmsg(fd, &raw const message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) >= 0 }
 }
 
+/// Waits until an association of a one-to-many socket is up. Returns false and sets errno if it fails. Other
+/// associations of the socket are not disturbed, as they would be by a ballast.
+fn wait_for_answer(fd: c_int, entry: &Entry, association: c_int) -> bool {
+    let control = dial(0);
+    if control < 0 {
+        return false;
+    }
+    let cookie = entry.cookie.load(Ordering::Relaxed);
+    let request = Request { op: Op::Outcome, cookie, first: association, second: 0 }.to_bytes();
+    let mut bytes = [0; Answer::LEN];
+    // SAFETY: the bytes outlive the calls, and the descriptor is ours.
+    let received = unsafe {
+        real::send(control, request.as_ptr().cast(), request.len(), libc::MSG_NOSIGNAL);
+        let waited = wait_until(fd, control, libc::POLLIN);
+        let error = errno();
+        let received = real::recv(control, bytes.as_mut_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT);
+        real::close(control);
+        if !waited {
+            return fail(error) >= 0;
+        }
+        received
+    };
+    match Answer::parse(&bytes).filter(|_| received == Answer::LEN as isize) {
+        Some((answer, _)) if answer.value >= 0 => true,
+        answer => fail(answer.map_or(libc::ENETDOWN, |(answer, _)| -answer.value)) >= 0,
+    }
+}
+
 /// Connects to the addresses, which are packed as for `sctp_connectx`. Returns 0, or -1 and errno. Sets `id`
 /// to the association once it has begun, even if the call does not wait until the association is up.
 pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8], id: &mut c_int) -> c_int {
@@ -161,16 +189,12 @@ pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8], id: &mut c_
     if is_nonblocking(fd) {
         return fail(libc::EINPROGRESS);
     }
-    if many {
-        // Before the request, the host process would read the ballast at once, since records of a one-to-many
-        // socket need no connect. If it cannot be sent, the send buffer is full anyway.
-        send_ballast(fd);
-    }
-    if !wait_for_room(fd) {
+    let waited = if many { wait_for_answer(fd, entry, begun) } else { wait_for_room(fd) };
+    if !waited {
         return if errno() == libc::EAGAIN { fail(libc::EINPROGRESS) } else { -1 };
     }
     if many {
-        return request(entry, Op::Outcome, begun, &[]);
+        return 0;
     }
     match take_error(fd, entry) {
         0 => 0,

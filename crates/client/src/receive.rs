@@ -4,7 +4,7 @@ use crate::message::{give_address, give_message, sockaddr_bytes};
 use crate::real::{self, errno, fail};
 use crate::table::{self, Entry, Locked, Place};
 use crate::vectors::{self, Vectors};
-use libc::{c_int, c_long, c_uint, c_void, iovec, mmsghdr, msghdr, sockaddr, socklen_t, timespec};
+use libc::{c_int, c_long, c_short, c_uint, c_void, iovec, mmsghdr, msghdr, sockaddr, socklen_t, timespec};
 use records::{Header, Kind, MAX_DELIVERED, flags, switches};
 use std::sync::atomic::Ordering;
 
@@ -122,6 +122,11 @@ fn attempt(fd: c_int, locked: &Locked<'_>, vectors: &Vectors, peek: bool) -> Out
 
 /// Waits until the descriptor has room for a record; false after an error.
 pub fn wait_for_room(fd: c_int) -> bool {
+    wait_until(fd, fd, libc::POLLOUT)
+}
+
+/// Waits until a descriptor is ready, as long as `SO_SNDTIMEO` of `fd` allows; false after an error.
+pub fn wait_until(fd: c_int, ready: c_int, events: c_short) -> bool {
     // SAFETY: zero is a valid time.
     let mut limit: libc::timeval = unsafe { std::mem::zeroed() };
     let mut len = size_of::<libc::timeval>() as socklen_t;
@@ -131,7 +136,7 @@ pub fn wait_for_room(fd: c_int) -> bool {
     };
     let milliseconds = limit.tv_sec.saturating_mul(1000).saturating_add(limit.tv_usec / 1000);
     let milliseconds = if milliseconds == 0 { -1 } else { c_int::try_from(milliseconds).unwrap_or(-1) };
-    let mut poll = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
+    let mut poll = libc::pollfd { fd: ready, events, revents: 0 };
     // SAFETY: there is one descriptor.
     match unsafe { libc::poll(&raw mut poll, 1, milliseconds) } {
         0 => fail(libc::EAGAIN) >= 0,

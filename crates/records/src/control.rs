@@ -37,8 +37,8 @@ pub enum Op {
     PeelEnd = 13,
     /// All sockets, associations and paths as JSON in the answer's body. The cookie is not used.
     Status = 14,
-    /// Ask whether the association [`Request::first`] of a one-to-many socket came up. The answer is the
-    /// error of its connect if it did not.
+    /// Wait until the association [`Request::first`] of a one-to-many socket is up, or has failed: then the
+    /// answer is the error. This is the only request that the host process does not answer at once.
     Outcome = 15,
 }
 

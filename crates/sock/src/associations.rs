@@ -1,12 +1,13 @@
 //! The associations of all sockets.
 
+use crate::pair::Pair;
 use sctp::AssocId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use units::{Instant, Span};
 
 /// An association.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Association {
     /// Our SCTP port; `id`: the number of the association at the endpoint of this port.
     pub port: u16,
@@ -27,6 +28,10 @@ pub struct Association {
     pub autoclose: Option<Span>,
     /// Cookie (`SO_COOKIE`) of the association's socket, once the program has closed this socket.
     pub closed: u64,
+    /// UDP port of all addresses of the peer, if the socket that began the association has set one.
+    pub udp_port: Option<u16>,
+    /// The connection of a program that waits until the association is up.
+    pub awaited: Option<Pair>,
     /// Time of the association's entry in [`Associations::timers`].
     timer: Option<Instant>,
 }
@@ -46,6 +51,8 @@ impl Association {
             active: Instant::ZERO,
             autoclose: None,
             closed: 0,
+            udp_port: None,
+            awaited: None,
             timer: None,
         }
     }

@@ -1,6 +1,7 @@
 //! Requests of programs.
 
 use crate::address;
+use crate::pair::Pair;
 use crate::server::Server;
 use crate::socket::Phase;
 use nix::errno::Errno;
@@ -125,13 +126,8 @@ impl Server {
             }
             Op::Return => done(self.take_back(key, body)),
             Op::PeelEnd => done(self.peel_end(key)),
-            Op::Outcome => {
-                let failed = self.sockets.get(&key).and_then(|socket| socket.failed);
-                let failed = failed.filter(|&(number, _)| number == request.first);
-                done(failed.map_or(Ok(()), |(_, error)| Err(error)))
-            }
-            // These requests do not come here, because [`Self::serve`] has answered them.
-            Op::Linger | Op::Status => Err(Errno::EINVAL),
+            // These requests do not come here: they are answered elsewhere.
+            Op::Linger | Op::Status | Op::Outcome => Err(Errno::EINVAL),
         }
     }
 
@@ -148,6 +144,20 @@ impl Server {
         first.or(bound).unwrap_or(Ipv4Addr::UNSPECIFIED.into())
     }
 
+    /// Answers [`Op::Outcome`], or keeps the connection of the request until the association is up or has
+    /// failed.
+    pub(crate) fn await_outcome(&mut self, uid: u32, request: &Request, connection: Pair) {
+        let key = self.socket_of(uid, request.cookie);
+        let socket = key.and_then(|key| self.sockets.get(&key));
+        let owned = socket.is_some_and(|socket| socket.associations.contains(&request.first));
+        let failed = socket.and_then(|socket| socket.failed).filter(|&(number, _)| number == request.first);
+        connection.deregister(self.host.registry());
+        match self.associations.get_mut(request.first).filter(|association| owned && !association.up) {
+            Some(association) => association.awaited = Some(connection),
+            None => connection.answer(failed.map(|(_, error)| error)),
+        }
+    }
+
     fn connect(&mut self, key: usize, body: &[u8]) -> Result<i32, Errno> {
         let (peers, port) = address::parse_all(body).ok_or(Errno::EINVAL)?;
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
@@ -159,8 +169,15 @@ impl Server {
         if !socket.many && !socket.associations.is_empty() {
             return Err(Errno::EISCONN);
         }
+        let begun = |number: &i32| {
+            let other = self.associations.get(*number);
+            other.is_some_and(|of| !of.up && of.peer_port == port && of.peers.first() == peers.first())
+        };
+        if socket.associations.iter().any(begun) {
+            return Err(Errno::EALREADY);
+        }
         let number = self.associate(key, &peers, port)?;
-        if let Some(socket) = self.sockets.get_mut(&key) {
+        if let Some(socket) = self.sockets.get_mut(&key).filter(|socket| !socket.many) {
             socket.phase = Phase::Connecting(number);
         }
         self.host.transmit();

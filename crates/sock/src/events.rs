@@ -119,7 +119,8 @@ impl Server {
             sctp::ConnectError::TooManyAssociations { .. } => Errno::ENOBUFS,
             _ => Errno::EINVAL,
         })?;
-        let association = Association::new(port, id, key, peers.to_vec(), peer_port);
+        let mut association = Association::new(port, id, key, peers.to_vec(), peer_port);
+        association.udp_port = remote_udp_port;
         let number = self.associations.insert(association);
         self.own(key, number);
         if let Some(udp_port) = remote_udp_port {
@@ -200,6 +201,7 @@ impl Server {
         let Some(association) = self.associations.get_mut(number) else { return };
         let Some(key) = association.owner else { return };
         let Some(socket) = self.sockets.get_mut(&key) else { return };
+        let (udp_port, awaited) = (association.udp_port, association.awaited.take());
         if let Some(idle) = socket.settings.autoclose {
             (association.active, association.autoclose) = (now, Some(idle));
             self.associations.arm(number, now + idle);
@@ -208,17 +210,17 @@ impl Server {
             return self.hand_over(key, number);
         }
         let connects = socket.phase == Phase::Connecting(number);
-        let udp_port = socket.settings.remote_udp_port.filter(|_| connects);
         if !socket.many {
             socket.phase = Phase::Connected;
-        } else if connects {
-            socket.phase = Phase::Idle;
         }
         if let Some(udp_port) = udp_port {
             // The peer may have listed more addresses than the program did. They get the port, too.
             let _ = self.reach_at(number, None, udp_port);
         }
         self.tell_up(number);
+        if let Some(connection) = awaited {
+            connection.answer(None);
+        }
         if connects {
             self.pump(key);
         }
@@ -269,12 +271,15 @@ impl Server {
         }
         self.tell_change(number, state, causes);
         let Some(association) = self.associations.remove(number) else { return };
+        if let Some(connection) = association.awaited {
+            connection.answer(error_of(reason, up));
+        }
         let key = association.owner.unwrap_or_default();
         if let Some(socket) = self.sockets.get_mut(&key) {
             socket.associations.retain(|&other| other != number);
             let others_wait = socket.partial.take_if(|other| *other == number).is_some();
             let connects = socket.phase == Phase::Connecting(number);
-            if !socket.many || connects {
+            if !socket.many {
                 if up {
                     if let Some(error) = error_of(reason, up) {
                         put_failure(socket, error);
@@ -297,8 +302,8 @@ impl Server {
         self.release_port(association.port, usize::MAX);
     }
 
-    /// Reports the error of an association that did not come up: a one-to-one socket has it in a record, a
-    /// one-to-many socket keeps it for the call that waits (`Op::Outcome`), as only that call returns it.
+    /// Reports the error of an association that did not come up: by a record of a one-to-one socket, or to a
+    /// call that will wait for the association of a one-to-many socket.
     fn fail_connect(&mut self, number: i32, reason: &CloseReason) {
         let owner = self.associations.get(number).and_then(|association| association.owner);
         let Some(socket) = owner.and_then(|key| self.sockets.get_mut(&key)) else { return };

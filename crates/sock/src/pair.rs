@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::sockopt::{self, GetStruct};
 use nix::sys::socket::{ControlMessage, MsgFlags, Shutdown, recv, sendmsg, shutdown};
 use nix::sys::socket::{UnixCredentials, getsockopt, setsockopt};
-use records::{Header, Kind, MAX_DELIVERED, PAIR_BUFFER, flags};
+use records::{Answer, Header, Kind, MAX_DELIVERED, PAIR_BUFFER, flags};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -113,6 +113,12 @@ impl Pair {
     /// Answers a request, with a descriptor for the program. An answer that cannot be written is dropped.
     pub fn reply(&self, answer: &[u8], descriptor: Option<OwnedFd>) {
         let _ = self.write(&[IoSlice::new(answer)], descriptor.as_ref());
+    }
+
+    /// Answers a request that has no result but perhaps an error.
+    pub fn answer(&self, error: Option<Errno>) {
+        let value = error.map_or(0, |error| -(error as i32));
+        self.reply(&Answer { value, switches: 0 }.to_bytes(), None);
     }
 
     fn write(&self, parts: &[IoSlice<'_>], descriptor: Option<&OwnedFd>) -> Result<usize, Errno> {

@@ -11,7 +11,7 @@ use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::socket::{UnixAddr, bind};
 use nix::unistd::getuid;
-use records::{Header, Kind, MAX_DATA, Request};
+use records::{Header, Kind, MAX_DATA, Op, Request};
 use sctp::Config;
 use socket2::{Domain, SockAddr, Type};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -312,6 +312,9 @@ impl Server {
             }
             (_, None, Ok(of)) => {
                 if let Some((request, body)) = Request::parse(&record) {
+                    if request.op == Op::Outcome {
+                        return self.await_outcome(of.uid(), &request, pair);
+                    }
                     let (answer, descriptor) = self.serve(of.uid(), &request, body);
                     pair.reply(&answer, descriptor);
                 }

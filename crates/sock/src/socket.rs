@@ -45,7 +45,7 @@ pub struct Socket {
     pub finished: bool,
 }
 
-/// The state of a socket. A one-to-many socket that has connected is `Idle` again.
+/// The state of a one-to-one socket. A one-to-many socket is always `Idle`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Idle,
