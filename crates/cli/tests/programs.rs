@@ -312,7 +312,7 @@ fn each_program_of_the_table_runs() {
 /// Runs programs, each in a network namespace of its own, several at a time: most of them wait most of the
 /// time.
 fn run_all(programs: Vec<&Program>) {
-    const AT_ONCE: usize = 4;
+    const AT_ONCE: usize = 2;
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
