@@ -22,8 +22,8 @@ pub const LINKED: &[Program] = &[
         started: "--usrsctp -- client HOST 7",
         works: "also `client_upcall`, and `echo_server`, `discard_server`, `chargen_server` and `daytime_server`, with upcalls and without",
         script: "ask() { # server, port, client
-                timeout 9 $L $U/$1 9998 9999 > server & pid=$!; sleep 0.7
-                (echo hello; sleep 0.7) | timeout 8 $L $U/$3 127.0.0.1 $2 0 9999 9998 > client 2>&1
+                timeout 9 $L $U/$1 9998 9999 > server & pid=$!; sleep 1
+                (echo hello; sleep 2) | timeout 8 $L $U/$3 127.0.0.1 $2 0 9999 9998 > client 2>&1
                 kill $pid; wait $pid || true
             }
             for end in '' _upcall; do
