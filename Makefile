@@ -40,6 +40,7 @@ CARGO_DEB := target/tools/bin/cargo-deb
 deb: $(CARGO_DEB)
 	cargo build --release --locked --quiet -p anabranch-cli -p anabranch-preload -p anabranch-usrsctp
 	rm -rf target/deb && mkdir -p target/deb
+	strip -o target/deb/libusrsctp.so.2 target/release/libanabranch_usrsctp.so
 	target/release/anabranch man target/deb/man
 	target/release/anabranch completions bash >target/deb/anabranch.bash
 	gzip -9nc CHANGELOG.md >target/deb/changelog.gz

@@ -31,6 +31,7 @@ for end in server client; do
 done
 
 anabranch preload -- true
+anabranch preload --usrsctp -- true
 if has man; then
     man -w anabranch anabranch-tunnel
 fi
