@@ -1,6 +1,7 @@
 //! A server in a thread of the program whose sockets it runs.
 
 use crate::folder::private_path;
+use crate::rounds::Rounds;
 use crate::server::{Server, ServerError, ServerOptions, Stopper};
 use io::HostOptions;
 use sctp::Config;
@@ -15,6 +16,7 @@ pub struct LocalServer {
     path: PathBuf,
     stopper: Stopper,
     waker: Arc<mio::Waker>,
+    rounds: Rounds,
     thread: JoinHandle<std::io::Result<()>>,
 }
 
@@ -28,10 +30,10 @@ impl LocalServer {
         let name = format!("library-{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
         let path = private_path(&name).map_err(ServerError::Other)?;
         let server = Server::bind(ServerOptions { path: path.clone(), host, config })?;
-        let (stopper, waker) = (server.stopper(), server.waker());
+        let (stopper, waker, rounds) = (server.stopper(), server.waker(), server.rounds());
         let thread = std::thread::Builder::new().name("anabranch".to_owned()).spawn(move || server.run());
         let thread = thread.map_err(|error| ServerError::Other(error.to_string()))?;
-        Ok(LocalServer { path, stopper, waker, thread })
+        Ok(LocalServer { path, stopper, waker, rounds, thread })
     }
 
     /// The path that the program's sockets connect to.
@@ -43,6 +45,11 @@ impl LocalServer {
     pub fn wake(&self) {
         // The call fails if the server has ended.
         let _ = self.waker.wake();
+    }
+
+    /// Waits for the server.
+    pub fn rounds(&self) -> Rounds {
+        self.rounds.clone()
     }
 
     /// Waits until the associations of closed sockets have ended, 10 s at most, and ends the thread.

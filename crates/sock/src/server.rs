@@ -3,6 +3,7 @@
 use crate::associations::Associations;
 use crate::pair::{Incoming, Pair};
 use crate::port::Ports;
+use crate::rounds::Rounds;
 use crate::socket::{Phase, Settings, Socket};
 use bytes::Bytes;
 use io::{BindError, Host, HostOptions, Ready};
@@ -123,6 +124,7 @@ pub struct Server {
     pub(crate) sending: BTreeSet<i32>,
     buffer: Vec<u8>,
     stop: Arc<AtomicU8>,
+    rounds: Rounds,
 }
 
 impl Server {
@@ -150,6 +152,7 @@ impl Server {
             .register(&mut SourceFd(&listener.as_raw_fd()), Host::FIRST_TOKEN, Interest::READABLE)
             .map_err(|error| ServerError::Other(error.to_string()))?;
         raise_limit();
+        let rounds = Rounds::new(host.waker());
         Ok(Server {
             host,
             path,
@@ -166,6 +169,7 @@ impl Server {
             sending: BTreeSet::new(),
             buffer: vec![0; Header::LEN + 4 * MAX_DATA],
             stop: Arc::new(AtomicU8::new(RUNNING)),
+            rounds,
         })
     }
 
@@ -186,6 +190,10 @@ impl Server {
 
     pub(crate) fn waker(&self) -> Arc<Waker> {
         self.host.waker()
+    }
+
+    pub(crate) fn rounds(&self) -> Rounds {
+        self.rounds.clone()
     }
 
     /// Serves until a [`Stopper`] ends it.
@@ -244,6 +252,7 @@ impl Server {
             self.tell_dry();
             self.on_timers();
             self.host.transmit();
+            self.rounds.count();
         }
         self.abort_all();
         Ok(())
@@ -450,6 +459,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        self.rounds.end();
         // The file may be gone already.
         let _ = std::fs::remove_file(&self.path);
     }

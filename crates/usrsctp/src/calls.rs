@@ -3,12 +3,14 @@
 use crate::addresses::{AF_CONN, End, len_of, split, to_linux, to_program};
 use crate::callbacks::{ready_of, watch, watch_if_wanted};
 use crate::memory::{bytes, fail, given};
+use crate::receive::{MSG_NOTIFICATION, receive};
 use crate::settle::settle;
 use crate::table::{self, Callbacks, Handle, Receive, Send, Socket, Upcall, lock, socket_of};
 use crate::{link, stack, tuning};
 use libc::{AF_INET6, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, c_int, c_void, sockaddr, socklen_t};
 use records::number::{RECVRCVINFO, SCTP};
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// `SCTP_BINDX_ADD_ADDR` and `SCTP_BINDX_REM_ADDR`, and their numbers in `client::bindx`.
@@ -229,8 +231,26 @@ pub extern "C" fn usrsctp_shutdown(handle: Handle, how: c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn usrsctp_close(handle: Handle) {
-    drop(table::remove(handle));
+    let Some(socket) = table::remove(handle) else { return };
+    if Arc::strong_count(&socket) > 1 && stack::is_ours() {
+        end(&socket);
+    }
+    drop(socket);
+    // The program may deregister the address of the link next, so the last packets leave now.
+    stack::wait();
     settle();
+}
+
+/// Ends a socket that a callback or a call of another thread uses: its descriptor stays open until they return.
+fn end(socket: &Socket) {
+    let next = receive(socket, &mut [0], libc::MSG_PEEK | libc::MSG_DONTWAIT);
+    if next.is_ok_and(|(data, message)| !data.is_empty() && message.flags & MSG_NOTIFICATION == 0) {
+        // A close with data that the program has not read aborts.
+        let at_once = [1, 0].map(c_int::to_ne_bytes).concat();
+        socket.set_bytes(libc::SOL_SOCKET, libc::SO_LINGER, &at_once);
+    }
+    // SAFETY: the call has no conditions.
+    unsafe { libc::shutdown(socket.fd, libc::SHUT_RDWR) };
 }
 
 fn is_non_blocking(socket: &Socket) -> bool {

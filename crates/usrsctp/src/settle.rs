@@ -1,7 +1,6 @@
 //! Programs that no thread of the stack may call (`usrsctp_init_nothreads`).
 
-use crate::{callbacks, link, stack, table};
-use libc::c_int;
+use crate::{callbacks, link, stack};
 use std::cell::Cell;
 
 /// Passes time in a program that called [`usrsctp_init_nothreads`]. The stack has a clock of its own, so this
@@ -21,16 +20,7 @@ pub fn settle() {
         return;
     }
     loop {
-        if let Some(socket) = table::any() {
-            // The stack answers a request after it has handled what came before; and the second one
-            // after the packets that this caused.
-            for _ in 0..2 {
-                let (mut kind, mut len): (c_int, _) = (0, size_of::<c_int>() as libc::socklen_t);
-                let (level, name) = (libc::SOL_SOCKET, libc::SO_TYPE);
-                // SAFETY: the value outlives the call.
-                unsafe { client::getsockopt(socket.fd, level, name, (&raw mut kind).cast(), &raw mut len) };
-            }
-        }
+        stack::wait();
         if !link::flush(output) && !callbacks::run_ready(0) {
             break;
         }

@@ -9,6 +9,7 @@ use sock::{LocalServer, ServerError};
 use std::ffi::CString;
 use std::net::Ipv4Addr;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// `printf` for messages of the stack.
 type Debug = unsafe extern "C" fn(format: *const c_char, ...);
@@ -28,6 +29,8 @@ struct Setup {
 static SETUP: Mutex<Option<Setup>> = Mutex::new(None);
 /// The running stack; true if it carries links only.
 static SERVER: Mutex<Option<(LocalServer, bool)>> = Mutex::new(None);
+/// The process that started the stack.
+static STARTED_BY: AtomicU32 = AtomicU32::new(0);
 
 #[unsafe(no_mangle)]
 pub extern "C" fn usrsctp_init(udp_port: u16, output: Option<Output>, debug: Option<Debug>) {
@@ -81,6 +84,7 @@ pub fn start(conn: bool) -> Result<(), c_int> {
     })?;
     client::attach(server.path().as_os_str().as_encoded_bytes());
     *running = Some((server, only_links));
+    STARTED_BY.store(std::process::id(), Ordering::Relaxed);
     // SAFETY: the function has no conditions.
     unsafe { libc::atexit(forget) };
     Ok(())
@@ -88,6 +92,9 @@ pub fn start(conn: bool) -> Result<(), c_int> {
 
 /// Removes the file of a stack that the program did not end.
 extern "C" fn forget() {
+    if !is_ours() {
+        return;
+    }
     if let Ok(Some((server, _))) = SERVER.try_lock().as_deref() {
         // If it is gone, nothing is left to do.
         let _ = std::fs::remove_file(server.path());
@@ -132,6 +139,20 @@ impl Setup {
             // SAFETY: the format has one string, which ends with NUL.
             unsafe { debug(c"%s\n".as_ptr(), sentence.as_ptr()) };
         }
+    }
+}
+
+/// False in the child of a fork: the stack is that of its parent.
+pub fn is_ours() -> bool {
+    STARTED_BY.load(Ordering::Relaxed) == std::process::id()
+}
+
+/// Waits until the stack has handled what the program did, and has sent the packets that this caused.
+pub fn wait() {
+    // The stack may call the program, which may then call `wake`.
+    let rounds = lock(&SERVER).as_ref().map(|(server, _)| server.rounds());
+    if let Some(rounds) = rounds.filter(|_| is_ours()) {
+        rounds.wait();
     }
 }
 
