@@ -4,13 +4,27 @@ use crate::addresses::to_program;
 use crate::numbers::{event_of, flags_to_program};
 use records::notification::{FIRST, kind};
 
+/// Length of a `struct sctp_assoc_change` without `sac_info`.
+const ASSOC_CHANGE: usize = 20;
+/// Type of the ABORT chunk.
+const ABORT: u8 = 6;
+
 /// Translates a notification.
 pub fn translated(linux: &[u8]) -> Vec<u8> {
     let mut event = linux.to_vec();
     let Some(&[low, high]) = linux.first_chunk() else { return event };
     let kind = u16::from_ne_bytes([low, high]).wrapping_sub(FIRST);
     match kind {
-        kind::ASSOC_CHANGE => change(&mut event, 8, |state: u16| state + 1),
+        kind::ASSOC_CHANGE => {
+            change(&mut event, 8, |state: u16| state + 1);
+            change(&mut event, 10, u16::from_be);
+            if event.len() > ASSOC_CHANGE {
+                // libusrsctp has the ABORT chunk there, Linux only the causes in it.
+                let len = (event.len() - ASSOC_CHANGE + 4) as u16;
+                let head = [[ABORT, 0], len.to_be_bytes()].concat();
+                event.splice(ASSOC_CHANGE..ASSOC_CHANGE, head);
+            }
+        }
         kind::PEER_ADDR_CHANGE => {
             let address = to_program(event.get(8..136).unwrap_or_default());
             if let Some(place) = event.get_mut(8..8 + address.len()) {
@@ -63,6 +77,10 @@ mod tests {
     fn notifications_have_the_layout_of_freebsd() {
         let up = translated(&linux::assoc_change(AssocState::CommUp, 0, 5, 7, 3, &[]));
         assert_eq!(up, [1, 0, 0, 0, 20, 0, 0, 0, 1, 0, 0, 0, 5, 0, 7, 0, 3, 0, 0, 0]);
+        let aborted =
+            translated(&linux::assoc_change(AssocState::CommLost, 12_u16.to_be(), 5, 7, 3, &[0, 12, 0, 4]));
+        assert_eq!(aborted[..12], [1, 0, 0, 0, 28, 0, 0, 0, 2, 0, 12, 0]);
+        assert_eq!(aborted[20..], [6, 0, 0, 8, 0, 12, 0, 4]);
         let gone = translated(&linux::peer_addr_change(&[2, 0, 0x13, 0x89, 10, 0, 0, 1], 1, 3));
         assert_eq!((gone.len(), &gone[..8]), (152, &[2, 0, 0, 0, 152, 0, 0, 0][..]));
         assert_eq!(gone[136..], [2, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]);
