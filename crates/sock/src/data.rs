@@ -155,12 +155,16 @@ impl Server {
         if header.flags & flags::ADDRESS == 0 {
             return Some(header.association).filter(owned);
         }
-        let address = address_of(header)?;
+        self.association_with(key, address_of(header)?, header.port)
+    }
+
+    /// The association of a socket with the peer at this address and port.
+    pub(crate) fn association_with(&self, key: usize, address: IpAddr, port: u16) -> Option<i32> {
         let same = |&&number: &&i32| {
             let peer = self.associations.get(number);
-            peer.is_some_and(|peer| peer.peer_port == header.port && peer.peers.contains(&address))
+            peer.is_some_and(|peer| peer.peer_port == port && peer.peers.contains(&address))
         };
-        socket.associations.iter().find(same).copied()
+        self.sockets.get(&key)?.associations.iter().find(same).copied()
     }
 
     /// Passes a message to the stack. False if the stack has no room: the message waits.

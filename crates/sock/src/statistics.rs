@@ -40,9 +40,11 @@ impl Server {
 
     /// `SCTP_GET_PEER_ADDR_INFO`.
     pub(crate) fn path_info(&self, key: usize, given: &[u8]) -> Result<Vec<u8>, Errno> {
-        let number = self.association_of(key, given)?;
+        let (address, port, ..) = given.get(4..).and_then(address::parse).ok_or(Errno::EINVAL)?;
+        // A one-to-many socket needs no number, because the address tells which association is meant.
+        let number = self.association_of(key, given).ok().or(self.association_with(key, address, port));
+        let number = number.ok_or(Errno::EINVAL)?;
         let association = self.associations.get(number).ok_or(Errno::EINVAL)?;
-        let (address, ..) = given.get(4..).and_then(address::parse).ok_or(Errno::EINVAL)?;
         let endpoint = self.host.endpoint(association.port).ok_or(Errno::EINVAL)?;
         let mut paths = endpoint.paths(association.id).ok_or(Errno::EINVAL)?;
         let path = paths.find(|path| path.remote == address).ok_or(Errno::EINVAL)?;

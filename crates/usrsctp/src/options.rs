@@ -1,5 +1,6 @@
 //! Socket options.
 
+use crate::addresses::len_of;
 use crate::memory::{bytes, fail};
 use crate::numbers::NOTIFICATIONS_STOPPED;
 use crate::settle::settle;
@@ -14,9 +15,14 @@ const ROOM: usize = 4096;
 const EVENT: c_int = 0x1e;
 const EXPLICIT_EOR: c_int = 0x1b;
 const PEER_ADDR_PARAMS: c_int = 0x0a;
-const STATUS: c_int = 0x100;
+const PEER_ADDR_INFO: c_int = 0x101;
+/// Length of a `struct sctp_paddrinfo`, and the place of its association.
+const PATH: usize = 152;
+const PATH_ID: usize = 128;
 /// `SPP_PMTUD_DISABLE` of `spp_flags`: the path MTU is the given one.
 const PMTUD_DISABLE: u32 = 0x10;
+/// The place of `spp_pathmtu`.
+const PATH_MTU: usize = 136;
 /// Headers that the option `mtu` includes and `spp_pathmtu` does not: IPv6 and UDP.
 const HEADERS: u32 = 48;
 
@@ -50,8 +56,8 @@ pub unsafe extern "C" fn usrsctp_setsockopt(
     let Some(linux) = option.to_linux(value, false) else { return fail(libc::EINVAL) };
     if name == PEER_ADDR_PARAMS && word(value, 140) & PMTUD_DISABLE != 0 {
         socket.set_named("pmtud", "false");
-        if word(value, 136) > 0 {
-            let mtu = word(value, 136).saturating_add(HEADERS);
+        if word(value, PATH_MTU) > 0 {
+            let mtu = word(value, PATH_MTU).saturating_add(HEADERS);
             socket.set_named("mtu", &format!("'{mtu} B'"));
         }
     }
@@ -108,7 +114,14 @@ pub unsafe extern "C" fn usrsctp_getsockopt(
             // Linux reports twice the value that was set.
             linux = (word(&linux, 0) / 2).to_ne_bytes().to_vec();
         }
-        let result = option.map_or_else(|| linux.clone(), |option| option.to_program(&linux));
+        let mut result = option.map_or_else(|| linux.clone(), |option| option.to_program(&linux));
+        if (level, name) == (SCTP, PEER_ADDR_PARAMS) {
+            let mtu = word(&result, PATH_MTU).saturating_sub(HEADERS);
+            result[PATH_MTU..PATH_MTU + 4].copy_from_slice(&mtu.to_ne_bytes());
+        }
+        if level == SCTP && result.len() > *len as usize {
+            return fail(libc::EINVAL);
+        }
         let count = result.len().min(*len as usize);
         std::ptr::copy_nonoverlapping(result.as_ptr(), value.cast(), count);
         *len = count as socklen_t;
@@ -129,7 +142,7 @@ pub unsafe extern "C" fn usrsctp_opt_info(
         return fail(libc::EFAULT);
     }
     // The structs that begin with an address have the association behind it.
-    let at = if matches!(name, 0x06 | 0x07 | PEER_ADDR_PARAMS | 0x24 | 0x101) { 128 } else { 0 };
+    let at = if matches!(name, 0x06 | 0x07 | PEER_ADDR_PARAMS | 0x24 | PEER_ADDR_INFO) { 128 } else { 0 };
     // SAFETY: the program promises room for `*len` bytes.
     unsafe {
         if (*len as usize) < at + 4 {
@@ -140,11 +153,16 @@ pub unsafe extern "C" fn usrsctp_opt_info(
     }
 }
 
-/// The association of a socket; 0 if there is none.
+/// The association with a peer; 0 if there is none.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn usrsctp_getassocid(handle: Handle, _peer: *mut sockaddr) -> u32 {
-    let (mut status, mut len) = ([0_u32; 44], 176);
-    // SAFETY: the value outlives the call.
-    let got = unsafe { usrsctp_getsockopt(handle, SCTP, STATUS, status.as_mut_ptr().cast(), &raw mut len) };
-    if got < 0 { 0 } else { status[0] }
+pub unsafe extern "C" fn usrsctp_getassocid(handle: Handle, peer: *mut sockaddr) -> u32 {
+    let (mut path, mut len) = ([0_u8; PATH], PATH as socklen_t);
+    // SAFETY: the program promises the address of a peer, and the value outlives the call.
+    unsafe {
+        let known = if peer.is_null() { None } else { len_of((*peer).sa_family.into()) };
+        let address = bytes(peer.cast(), known.unwrap_or(0));
+        path[..address.len()].copy_from_slice(address);
+        let got = usrsctp_getsockopt(handle, SCTP, PEER_ADDR_INFO, path.as_mut_ptr().cast(), &raw mut len);
+        if got < 0 { 0 } else { word(&path, PATH_ID) }
+    }
 }

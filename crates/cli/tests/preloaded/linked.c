@@ -110,7 +110,7 @@ static ssize_t receive(struct socket *socket, char *data, size_t room, struct sc
     *flags = 0;
     ssize_t length = usrsctp_recvv(socket, data, room, (struct sockaddr *)&from, &from_length, info, &info_length, &type, flags);
     if (length > 0 && !(*flags & MSG_NOTIFICATION)) {
-        CHECK(from.sconn.sconn_family == AF_CONN && ntohs(from.sconn.sconn_port) == 5001);
+        CHECK(from.sconn.sconn_family == AF_CONN && ntohs(from.sconn.sconn_port) >= 5001);
         CHECK(type == SCTP_RECVV_RCVINFO || type == SCTP_RECVV_RN);
     }
     return length;
@@ -177,6 +177,98 @@ static void state(struct socket *socket, void *peer) {
     CHECK(usrsctp_set_ulpinfo(socket, peer) == 1 && usrsctp_get_ulpinfo(socket, &told) == 1 && told == peer);
 }
 
+typedef int (*taker)(struct socket *, union sctp_sockstore, void *, size_t, struct sctp_rcvinfo, int, void *);
+
+/* A socket at an end. */
+static struct socket *opened(int kind, int end, uint16_t port, taker take) {
+    struct sockaddr_conn ours = at(&ends[end], port);
+    int on = 1;
+    struct socket *socket = usrsctp_socket(AF_CONN, kind, IPPROTO_SCTP, take, NULL, 0, NULL);
+    CHECK(socket != NULL);
+    subscribe(socket);
+    CHECK(SET(socket, SCTP_RECVRCVINFO, on) == 0);
+    CHECK(usrsctp_bind(socket, (struct sockaddr *)&ours, sizeof ours) == 0);
+    return socket;
+}
+
+/* Waits for a message, and drops notifications. */
+static void arrives(struct socket *socket, const char *text) {
+    char data[64];
+    struct sctp_recvv_rn info;
+    int flags;
+    do CHECK(receive(socket, data, sizeof data, &info, &flags) > 0);
+    while (flags & MSG_NOTIFICATION);
+    CHECK(memcmp(data, text, strlen(text)) == 0);
+}
+
+/* Options of one-to-many sockets name associations by numbers. */
+static void many(void) {
+    union sctp_notification event;
+    struct sockaddr_conn peer = at(&ends[0], 5002);
+    struct socket *client = opened(SOCK_SEQPACKET, 0, 5002, NULL), *server = opened(SOCK_SEQPACKET, 1, 5002, NULL);
+    CHECK(usrsctp_listen(server, 1) == 0);
+    CHECK(usrsctp_getassocid(client, (struct sockaddr *)&peer) == 0);
+    struct sctp_sndinfo part = {.snd_sid = 1};
+    CHECK(usrsctp_sendv(client, "one", 3, (struct sockaddr *)&peer, 1, &part, sizeof part, SCTP_SENDV_SNDINFO, 0) == 3);
+    expect(client, SCTP_ASSOC_CHANGE, &event);
+    uint32_t id = event.sn_assoc_change.sac_assoc_id;
+    CHECK(id != 0 && usrsctp_getassocid(client, (struct sockaddr *)&peer) == id);
+    struct sctp_status status = {0};
+    socklen_t length = sizeof status;
+    CHECK(usrsctp_opt_info(client, id, SCTP_STATUS, &status, &length) == 0 && status.sstat_state == SCTP_ESTABLISHED);
+    length = 8;
+    CHECK(usrsctp_getsockopt(client, IPPROTO_SCTP, SCTP_ASSOCINFO, &status, &length) == -1 && errno == EINVAL);
+    arrives(server, "one");
+    part.snd_flags = SCTP_SENDALL;
+    CHECK(usrsctp_sendv(client, "all", 3, NULL, 0, &part, sizeof part, SCTP_SENDV_SNDINFO, 0) == 3);
+    arrives(server, "all");
+    struct socket *peeled = usrsctp_peeloff(client, id);
+    CHECK(peeled != NULL && usrsctp_sendv(peeled, "own", 3, NULL, 0, NULL, 0, SCTP_SENDV_NOINFO, 0) == 3);
+    arrives(server, "own");
+    usrsctp_close(peeled), usrsctp_close(client), usrsctp_close(server);
+}
+
+static int close_it(struct socket *socket, union sctp_sockstore from, void *data, size_t length,
+                    struct sctp_rcvinfo info, int flags, void *argument) {
+    (void)from, (void)length, (void)info, (void)argument;
+    free(data);
+    if (data != NULL && !(flags & MSG_NOTIFICATION))
+        usrsctp_close(socket);
+    return 1;
+}
+
+/* A close tells the peer by an ABORT (type 6) with the cause "user-initiated" (12), although the address is
+ * deregistered next. A close within a callback tells it, too. */
+static void closed(void) {
+    union sctp_notification event;
+    struct sockaddr_conn peer = at(&ends[0], 5003);
+    struct linger none = {.l_onoff = 1};
+    struct socket *listener = opened(SOCK_STREAM, 1, 5003, NULL), *client = opened(SOCK_STREAM, 0, 5003, NULL);
+    CHECK(usrsctp_listen(listener, 1) == 0);
+    CHECK(usrsctp_connect(client, (struct sockaddr *)&peer, sizeof peer) == 0);
+    struct socket *server = usrsctp_accept(listener, NULL, NULL);
+    CHECK(server != NULL);
+    CHECK(usrsctp_setsockopt(client, SOL_SOCKET, SO_LINGER, &none, sizeof none) == 0);
+    usrsctp_close(client);
+    usrsctp_deregister_address(&ends[0]);
+    do expect(server, SCTP_ASSOC_CHANGE, &event);
+    while (event.sn_assoc_change.sac_state != SCTP_COMM_LOST);
+    CHECK(event.sn_assoc_change.sac_error == 12);
+    CHECK(event.sn_assoc_change.sac_length > sizeof event.sn_assoc_change && event.sn_assoc_change.sac_info[0] == 6);
+    usrsctp_register_address(&ends[0]);
+    usrsctp_close(server), usrsctp_close(listener);
+
+    peer = at(&ends[0], 5004);
+    listener = opened(SOCK_STREAM, 1, 5004, close_it), client = opened(SOCK_STREAM, 0, 5004, NULL);
+    CHECK(usrsctp_listen(listener, 1) == 0);
+    CHECK(usrsctp_connect(client, (struct sockaddr *)&peer, sizeof peer) == 0);
+    CHECK(usrsctp_accept(listener, NULL, NULL) != NULL);
+    CHECK(usrsctp_sendv(client, "close", 5, NULL, 0, NULL, 0, SCTP_SENDV_NOINFO, 0) == 5);
+    do expect(client, SCTP_ASSOC_CHANGE, &event);
+    while (event.sn_assoc_change.sac_state == SCTP_COMM_UP);
+    usrsctp_close(client), usrsctp_close(listener);
+}
+
 int main(void) {
     pthread_t threads[2];
     struct sockaddr_conn ours, theirs;
@@ -223,6 +315,7 @@ int main(void) {
     CHECK(event.sn_assoc_change.sac_state == SCTP_SHUTDOWN_COMP);
     CHECK(usrsctp_finish() != 0); /* sockets are open */
     usrsctp_close(client), usrsctp_close(server), usrsctp_close(listener);
+    many(), closed();
     for (int n = 0; n < 2; n++)
         usrsctp_deregister_address(&ends[n]);
     for (int n = 0; n < 100 && usrsctp_finish() != 0; n++)
