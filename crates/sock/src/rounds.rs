@@ -32,8 +32,8 @@ impl Rounds {
         changed.notify_all();
     }
 
-    /// Waits until the server has handled all that this process did before, and has sent the packets that this
-    /// caused.
+    /// Waits until the server has handled all that this process did before, and has sent the packets that
+    /// this caused.
     pub fn wait(&self) {
         let (count, changed) = &*self.count;
         let mut count = count.lock().unwrap_or_else(PoisonError::into_inner);

@@ -241,7 +241,8 @@ pub extern "C" fn usrsctp_close(handle: Handle) {
     settle();
 }
 
-/// Ends a socket that a callback or a call of another thread uses: its descriptor stays open until they return.
+/// Ends a socket that a callback or a call of another thread uses: its descriptor stays open until they
+/// return.
 fn end(socket: &Socket) {
     let next = receive(socket, &mut [0], libc::MSG_PEEK | libc::MSG_DONTWAIT);
     if next.is_ok_and(|(data, message)| !data.is_empty() && message.flags & MSG_NOTIFICATION == 0) {
