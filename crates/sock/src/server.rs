@@ -470,7 +470,7 @@ pub(crate) fn pair_socket() -> std::io::Result<socket2::Socket> {
 }
 
 /// Removes the socket file that a host process left when it ended.
-fn remove_stale(path: &Path, address: &SockAddr) -> Result<(), ServerError> {
+pub(crate) fn remove_stale(path: &Path, address: &SockAddr) -> Result<(), ServerError> {
     match pair_socket().and_then(|probe| probe.connect(address)) {
         Ok(()) => Err(ServerError::Other(format!("{}: another host process serves it", path.display()))),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
