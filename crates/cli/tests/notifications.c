@@ -157,6 +157,8 @@ static void dry(void) {
     subscribe(client, SCTP_SENDER_DRY_EVENT);
     NEED(next(client, SCTP_SENDER_DRY_EVENT, &what, sizeof what) == sizeof what.sn_sender_dry_event);
     NEED(what.sn_sender_dry_event.sender_dry_assoc_id > 2 && is_quiet(client));
+    subscribe(client, SCTP_SHUTDOWN_EVENT);
+    NEED(is_quiet(client));
     NEED(send(client, "x", 1, 0) == 1);
     next(client, SCTP_SENDER_DRY_EVENT, &what, sizeof what);
     NEED(send(client, data, sizeof data, 0) == sizeof data);

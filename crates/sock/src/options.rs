@@ -7,7 +7,7 @@ use crate::sctp_options::{get_sctp, set_fragment, set_named, set_sctp};
 use crate::server::Server;
 use nix::errno::Errno;
 use nix::libc::SOL_SOCKET;
-use records::notification::kind;
+use records::notification::{self, kind};
 use records::number::{self as n, SCTP};
 use sctp::AssocOptions;
 
@@ -57,7 +57,8 @@ impl Server {
             _ => keep(socket, level, name, value)?,
         }
         self.apply(key);
-        if level == SCTP && matches!(name, n::EVENTS | n::EVENT) {
+        let dry = notification::FIRST + kind::SENDER_DRY;
+        if level == SCTP && (name == n::EVENTS || name == n::EVENT && Fields(value).u16(4)? == dry) {
             self.watch_sending(key);
         }
         Ok(())
