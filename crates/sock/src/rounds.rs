@@ -2,6 +2,7 @@
 
 use mio::Waker;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How often a server has handled all that was ready, and has sent the packets that this caused.
 #[derive(Clone, Debug)]
@@ -33,20 +34,25 @@ impl Rounds {
     }
 
     /// Waits until the server has handled all that this process did before, and has sent the packets that
-    /// this caused.
-    pub fn wait(&self) {
+    /// this caused. False if this takes longer than the limit.
+    pub fn wait(&self, limit: Duration) -> bool {
+        let end = Instant::now() + limit;
         let (count, changed) = &*self.count;
         let mut count = count.lock().unwrap_or_else(PoisonError::into_inner);
         // The round that runs now may have begun earlier.
         let enough = count.saturating_add(2);
         while *count < enough {
-            let before = *count;
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
             // The call fails if the server has ended.
             let _ = self.waker.wake();
-            while *count == before {
-                count = changed.wait(count).unwrap_or_else(PoisonError::into_inner);
-            }
+            let before = *count;
+            let waited = changed.wait_timeout_while(count, left, |count| *count == before);
+            count = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        true
     }
 }
 
@@ -55,6 +61,16 @@ mod tests {
     use super::*;
     use mio::{Events, Poll, Token};
     use std::sync::atomic::{AtomicU64, Ordering};
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_wait_for_a_server_that_does_nothing_ends() -> std::io::Result<()> {
+        let poll = Poll::new()?;
+        let rounds = Rounds::new(Arc::new(Waker::new(poll.registry(), Token(0))?));
+        assert!(!rounds.wait(Duration::from_millis(1)));
+        Ok(())
+    }
 
     #[test]
     fn a_wait_lasts_a_whole_round_and_ends_with_the_server() -> std::io::Result<()> {
@@ -69,12 +85,10 @@ mod tests {
                 }
                 rounds.end();
             });
-            rounds.wait();
+            assert!(rounds.wait(LONG));
             assert!(done.load(Ordering::SeqCst) >= 2, "the round that ran, and a whole one");
-            rounds.wait();
-            assert!(done.load(Ordering::SeqCst) >= 4);
-            rounds.wait();
-            rounds.wait();
+            assert!(rounds.wait(LONG) && done.load(Ordering::SeqCst) >= 4);
+            assert!(rounds.wait(LONG) && rounds.wait(LONG), "the server has ended");
         });
         Ok(())
     }

@@ -10,10 +10,13 @@ use std::ffi::CString;
 use std::net::Ipv4Addr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// `printf` for messages of the stack.
 type Debug = unsafe extern "C" fn(format: *const c_char, ...);
 
+/// Longest time for which a call waits for the stack.
+const LAST_PACKETS: Duration = Duration::from_millis(200);
 /// The environment variable with options of associations, separated by semicolons (docs/scenarios.md).
 const OPTIONS: &str = "ANABRANCH_OPTIONS";
 
@@ -147,12 +150,14 @@ pub fn is_ours() -> bool {
     STARTED_BY.load(Ordering::Relaxed) == std::process::id()
 }
 
-/// Waits until the stack has handled what the program did, and has sent the packets that this caused.
+/// Waits until the stack has handled what the program did, and has sent the packets that this caused, but not
+/// longer than [`LAST_PACKETS`]: the stack may wait for a lock of the program in `conn_output`, which the
+/// caller has.
 pub fn wait() {
     // The stack may call the program, which may then call `wake`.
     let rounds = lock(&SERVER).as_ref().map(|(server, _)| server.rounds());
     if let Some(rounds) = rounds.filter(|_| is_ours()) {
-        rounds.wait();
+        rounds.wait(LAST_PACKETS);
     }
 }
 
