@@ -25,8 +25,8 @@ test: $(VENV)/.module
 quick:
 	cargo test --quiet $(addprefix -p anabranch-,units wire cc sctp scenario net)
 
-# The command `anabranch` and the Python package in .venv, built anew if a source changed.
-build: $(VENV)/.module
+# The command `anabranch` with its libraries and the Python package in .venv, built anew if a source changed.
+build: $(VENV)/.module $(VENV)/.libraries
 
 # The C library of docs/c.md below DESTDIR and PREFIX.
 PREFIX  ?= /usr/local
@@ -262,5 +262,8 @@ $(VENV)/.notebooks: $(VENV)/.module
 $(VENV)/.module: $(VENV)/.tools $(RUST)
 	$(STEP) "Simulator and Python package, 4 to 10 minutes the first time" \
 		sh -c '. $(VENV)/bin/activate && maturin develop --release --extras dev,lab'
+	@touch $@
+
+$(VENV)/.libraries: $(VENV)/.tools $(RUST)
 	$(STEP) "Libraries for programs with SCTP sockets, 1 to 3 minutes the first time" packaging/libraries.sh $(VENV)/lib
 	@touch $@

@@ -31,7 +31,7 @@ def test_the_output_of_a_command_that_fails_is_shown_with_its_exit_code() -> Non
 
 def test_make_runs_every_download_and_build_of_the_demo_through_it() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for rule in ("$(VENV)/.tools:", "$(VENV)/.module:"):
+    for rule in ("$(VENV)/.tools:", "$(VENV)/.module:", "$(VENV)/.libraries:"):
         recipe = makefile.split(f"\n{rule}")[1].split("\n\n")[0].splitlines()[1:]
         assert all(line.startswith(("\t$(STEP)", "\t@touch", "\t\tsh -c")) for line in recipe), recipe
 

@@ -65,6 +65,19 @@ pub unsafe extern "C" fn anb_recvv(
     info_len: *mut socklen_t,
     flags: *mut c_int,
 ) -> ssize_t {
-    // SAFETY: as the caller promises.
-    unsafe { client::recvv(fd, vectors, count, from, from_len, info, info_len, ptr::null_mut(), flags) }
+    const RCVINFO: usize = 28;
+    let (mut infos, mut infos_len, mut kind) = ([0_u8; 64], 64, 0);
+    let told = infos.as_mut_ptr().cast();
+    // SAFETY: as the caller promises; the other buffers outlive the call.
+    unsafe {
+        let (len, kind_of) = (&raw mut infos_len, &raw mut kind);
+        let received = client::recvv(fd, vectors, count, from, from_len, told, len, kind_of, flags);
+        if received >= 0 && !info.is_null() && !info_len.is_null() {
+            // Of both infos, that of the message comes first.
+            let len = if kind & 1 != 0 { RCVINFO.min(*info_len as usize) } else { 0 };
+            ptr::copy_nonoverlapping(infos.as_ptr(), info.cast(), len);
+            *info_len = len as socklen_t;
+        }
+        received
+    }
 }

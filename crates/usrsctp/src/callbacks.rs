@@ -12,8 +12,10 @@ use std::sync::atomic::Ordering;
 
 /// Longest message, or part of one, that a callback gets at once.
 const ROOM: usize = 262_144;
-/// Events of which at most one call of [`run_ready`] takes note.
+/// Events of which at most one call of [`wait_on`] takes note.
 const EVENTS: usize = 64;
+/// Calls for one socket, after which the others have their turn.
+const TURN: usize = 64;
 
 /// The epoll descriptor of all sockets with callbacks. The first one starts a thread that waits for it.
 fn watcher() -> c_int {
@@ -22,7 +24,11 @@ fn watcher() -> c_int {
         // SAFETY: the call has no conditions.
         let watcher = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
         if stack::has_threads() {
-            let run = move || while wait_on(watcher, -1) || watcher >= 0 {};
+            let run = move || {
+                while watcher >= 0 {
+                    wait_on(watcher, -1);
+                }
+            };
             // Without a thread the program gets no calls, as without memory.
             let _ = std::thread::Builder::new().name("usrsctp".to_owned()).spawn(run);
         }
@@ -52,12 +58,13 @@ pub fn watch_if_wanted(socket: &Socket) {
     }
 }
 
-/// Makes the calls for all sockets that are or become ready within a time in milliseconds (-1: without a
-/// limit). False if there were none.
-pub fn run_ready(limit: c_int) -> bool {
-    wait_on(watcher(), limit)
+/// Makes the calls for all sockets that are ready. False if there were none.
+pub fn run_ready() -> bool {
+    wait_on(watcher(), 0)
 }
 
+/// Makes the calls for all sockets that are ready, or become so within a time in milliseconds (-1: any time).
+/// False if there were none.
 fn wait_on(watcher: c_int, limit: c_int) -> bool {
     let mut events = [epoll_event { events: 0, u64: 0 }; EVENTS];
     // SAFETY: the events outlive the call.
@@ -79,7 +86,7 @@ fn dispatch(socket: &Socket, ready: c_int) {
     let upcall =
         lock(&socket.upcall).as_ref().map(|(upcall, argument)| (*upcall, argument.load(Ordering::Relaxed)));
     if let Some((upcall, argument)) = upcall {
-        loop {
+        for _ in 0..TURN {
             let before = socket.taken.load(Ordering::Relaxed);
             // SAFETY: the program gave the function and its argument.
             unsafe { upcall(socket.handle(), argument, 0) };
@@ -89,6 +96,7 @@ fn dispatch(socket: &Socket, ready: c_int) {
                 return;
             }
         }
+        return watch(socket);
     }
     let readable = ready & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR) != 0;
     if readable && (socket.many || !socket.listens.load(Ordering::Relaxed)) {
@@ -103,11 +111,14 @@ fn dispatch(socket: &Socket, ready: c_int) {
     }
 }
 
-/// Gives the program all messages that the socket has.
+/// Gives the program the messages that the socket has.
 fn deliver(socket: &Socket) {
     thread_local!(static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) });
     let Some(call) = socket.callbacks.receive else { return };
-    while table::find(socket.handle()).is_some() {
+    for _ in 0..TURN {
+        if table::find(socket.handle()).is_none() {
+            return;
+        }
         let received = BUFFER.with_borrow_mut(|buffer| {
             buffer.resize(ROOM, 0);
             receive(socket, buffer, libc::MSG_DONTWAIT)
@@ -128,6 +139,7 @@ fn deliver(socket: &Socket) {
             return;
         }
     }
+    watch(socket);
 }
 
 fn store(address: &[u8]) -> SockStore {

@@ -21,7 +21,7 @@ pub fn settle() {
     }
     loop {
         stack::wait();
-        if !link::flush(output) && !callbacks::run_ready(0) {
+        if !link::flush(output) && !callbacks::run_ready() {
             break;
         }
     }
