@@ -23,9 +23,9 @@ fn watcher() -> c_int {
     *WATCHER.get_or_init(|| {
         // SAFETY: the call has no conditions.
         let watcher = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
-        if stack::has_threads() {
+        if stack::has_threads() && watcher >= 0 {
             let run = move || {
-                while watcher >= 0 {
+                loop {
                     wait_on(watcher, -1);
                 }
             };
