@@ -73,7 +73,10 @@ fn the_second_run_of_a_program_jumps_to_what_its_path_carried() {
     run(&peer, Some(&saved), &logs[1]);
     reading.join().expect("everything arrived");
     let [first, second] = logs.map(|log| jump(&log));
-    assert!(first < 5.0 && second > 5.0, "cwnd grew at once by factors of {first} and {second}");
+    assert!(
+        first < 5.0 && second > 5.0,
+        "cwnd grew at once by factors of {first} and {second}, with\n{saved}"
+    );
 }
 
 #[test]

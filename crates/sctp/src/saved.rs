@@ -66,7 +66,8 @@ impl Saved {
         in_use.for_each(|(pair, set)| all.put(pair, set));
         let line = |(&(local, remote), set): (&Pair, &SavedPath)| {
             let (cwnd, rtt) = (set.cwnd.get(), set.rtt.as_nanos() / 1000);
-            let until = (wall + set.until.since(now) + SECOND / 2).as_nanos() / SECOND.as_nanos();
+            // Rounded down: a set that seems to live longer than a new one is not restored.
+            let until = (wall + set.until.since(now)).as_nanos() / SECOND.as_nanos();
             format!("{local} {remote} {cwnd} {rtt} {until}\n")
         };
         all.sets(|sets| {
@@ -152,6 +153,16 @@ mod tests {
         assert_eq!(second.take(at(7), six), None, "one path uses it");
         second.decode(at(7), wall(3000), &text).unwrap();
         assert_eq!(second.take(at(7), six), None, "the clock was set back: nobody knows how old it is");
+    }
+
+    #[test]
+    fn a_set_is_restored_right_after_it_was_saved() {
+        let (now, wall) = (at(9), wall(4000) + Span::from_millis(700));
+        let fresh = SavedPath { until: now + SavedPath::LIFETIME, ..set(500_000, 0) };
+        let text = Saved::default().encode(now, wall, [(pair(1), fresh)].into_iter());
+        let second = Saved::default();
+        second.decode(at(0), wall, &text).unwrap();
+        assert!(second.take(at(0), pair(1)).is_some(), "{text}");
     }
 
     #[test]
