@@ -8,13 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NEED(condition)                                                                                       \
-    do {                                                                                                      \
-        if (!(condition)) {                                                                                   \
-            fprintf(stderr, "line %d: %s (errno %d)\n", __LINE__, #condition, errno);                         \
-            exit(1);                                                                                          \
-        }                                                                                                     \
-    } while (0)
+#include "need.h"
 
 enum { MESSAGES = 200, LENGTH = 30000 };
 

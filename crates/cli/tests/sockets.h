@@ -10,13 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define NEED(condition)                                                                                       \
-    do {                                                                                                      \
-        if (!(condition)) {                                                                                   \
-            fprintf(stderr, "line %d: %s (errno %d)\n", __LINE__, #condition, errno);                         \
-            exit(1);                                                                                          \
-        }                                                                                                     \
-    } while (0)
+#include "need.h"
 #define FAILS(call, number) NEED((call) == -1 && errno == (number))
 
 enum { PORT = 5001 };

@@ -10,13 +10,7 @@
 #include <arpa/inet.h>
 #include <usrsctp.h>
 
-#define CHECK(condition)                                                            \
-    do {                                                                            \
-        if (!(condition)) {                                                         \
-            fprintf(stderr, "line %d: %s (errno %d)\n", __LINE__, #condition, errno); \
-            exit(1);                                                                \
-        }                                                                           \
-    } while (0)
+#include "../need.h"
 
 static int ends[2];
 
@@ -51,55 +45,55 @@ static void subscribe(struct socket *socket) {
                         SCTP_STREAM_RESET_EVENT, SCTP_SEND_FAILED_EVENT};
     for (size_t n = 0; n < sizeof types / sizeof *types; n++) {
         struct sctp_event event = {.se_assoc_id = SCTP_FUTURE_ASSOC, .se_type = types[n], .se_on = 1};
-        CHECK(SET(socket, SCTP_EVENT, event) == 0);
+        NEED(SET(socket, SCTP_EVENT, event) == 0);
     }
     struct sctp_event never = {.se_type = SCTP_NOTIFICATIONS_STOPPED_EVENT, .se_on = 1};
-    CHECK(SET(socket, SCTP_EVENT, never) == -1 && errno == ENOTSUP);
+    NEED(SET(socket, SCTP_EVENT, never) == -1 && errno == ENOTSUP);
 }
 
 /* Options keep what was set, each in its place in the struct. */
 static void options(struct socket *socket) {
     struct sctp_rtoinfo rto = {.srto_initial = 700, .srto_max = 9000, .srto_min = 300}, got_rto = {0};
-    CHECK(SET(socket, SCTP_RTOINFO, rto) == 0 && get(socket, SCTP_RTOINFO, &got_rto, sizeof got_rto) == 0);
-    CHECK(got_rto.srto_initial == 700 && got_rto.srto_max == 9000 && got_rto.srto_min == 300);
+    NEED(SET(socket, SCTP_RTOINFO, rto) == 0 && get(socket, SCTP_RTOINFO, &got_rto, sizeof got_rto) == 0);
+    NEED(got_rto.srto_initial == 700 && got_rto.srto_max == 9000 && got_rto.srto_min == 300);
     struct sctp_assocparams all = {.sasoc_asocmaxrxt = 7, .sasoc_cookie_life = 50000}, got_all = {0};
-    CHECK(SET(socket, SCTP_ASSOCINFO, all) == 0 && get(socket, SCTP_ASSOCINFO, &got_all, sizeof got_all) == 0);
-    CHECK(got_all.sasoc_asocmaxrxt == 7 && got_all.sasoc_cookie_life == 50000);
+    NEED(SET(socket, SCTP_ASSOCINFO, all) == 0 && get(socket, SCTP_ASSOCINFO, &got_all, sizeof got_all) == 0);
+    NEED(got_all.sasoc_asocmaxrxt == 7 && got_all.sasoc_cookie_life == 50000);
     struct sctp_initmsg init = {.sinit_num_ostreams = 12, .sinit_max_instreams = 34}, got_init = {0};
-    CHECK(SET(socket, SCTP_INITMSG, init) == 0 && get(socket, SCTP_INITMSG, &got_init, sizeof got_init) == 0);
-    CHECK(got_init.sinit_num_ostreams == 12 && got_init.sinit_max_instreams == 34);
+    NEED(SET(socket, SCTP_INITMSG, init) == 0 && get(socket, SCTP_INITMSG, &got_init, sizeof got_init) == 0);
+    NEED(got_init.sinit_num_ostreams == 12 && got_init.sinit_max_instreams == 34);
     struct sctp_sndinfo info = {.snd_sid = 3, .snd_flags = SCTP_UNORDERED, .snd_ppid = 8}, got_info = {0};
-    CHECK(SET(socket, SCTP_DEFAULT_SNDINFO, info) == 0);
-    CHECK(get(socket, SCTP_DEFAULT_SNDINFO, &got_info, sizeof got_info) == 0);
-    CHECK(got_info.snd_sid == 3 && got_info.snd_flags == SCTP_UNORDERED && got_info.snd_ppid == 8);
+    NEED(SET(socket, SCTP_DEFAULT_SNDINFO, info) == 0);
+    NEED(get(socket, SCTP_DEFAULT_SNDINFO, &got_info, sizeof got_info) == 0);
+    NEED(got_info.snd_sid == 3 && got_info.snd_flags == SCTP_UNORDERED && got_info.snd_ppid == 8);
     info.snd_sid = 0, info.snd_flags = 0, info.snd_ppid = 0;
-    CHECK(SET(socket, SCTP_DEFAULT_SNDINFO, info) == 0);
+    NEED(SET(socket, SCTP_DEFAULT_SNDINFO, info) == 0);
     struct sctp_default_prinfo pr = {.pr_policy = SCTP_PR_SCTP_RTX, .pr_value = 5}, got_pr = {0};
-    CHECK(SET(socket, SCTP_DEFAULT_PRINFO, pr) == 0);
-    CHECK(get(socket, SCTP_DEFAULT_PRINFO, &got_pr, sizeof got_pr) == 0);
-    CHECK(got_pr.pr_policy == SCTP_PR_SCTP_RTX && got_pr.pr_value == 5);
+    NEED(SET(socket, SCTP_DEFAULT_PRINFO, pr) == 0);
+    NEED(get(socket, SCTP_DEFAULT_PRINFO, &got_pr, sizeof got_pr) == 0);
+    NEED(got_pr.pr_policy == SCTP_PR_SCTP_RTX && got_pr.pr_value == 5);
     pr.pr_policy = SCTP_PR_SCTP_NONE, pr.pr_value = 0;
-    CHECK(SET(socket, SCTP_DEFAULT_PRINFO, pr) == 0);
+    NEED(SET(socket, SCTP_DEFAULT_PRINFO, pr) == 0);
     struct sctp_event event = {.se_type = SCTP_STREAM_RESET_EVENT};
-    CHECK(get(socket, SCTP_EVENT, &event, sizeof event) == 0 && event.se_on == 1);
+    NEED(get(socket, SCTP_EVENT, &event, sizeof event) == 0 && event.se_on == 1);
     struct sctp_sack_info sack = {.sack_delay = 90, .sack_freq = 3}, got_sack = {0};
-    CHECK(SET(socket, SCTP_DELAYED_SACK, sack) == 0);
-    CHECK(get(socket, SCTP_DELAYED_SACK, &got_sack, sizeof got_sack) == 0);
-    CHECK(got_sack.sack_delay == 90 && got_sack.sack_freq == 3);
+    NEED(SET(socket, SCTP_DELAYED_SACK, sack) == 0);
+    NEED(get(socket, SCTP_DELAYED_SACK, &got_sack, sizeof got_sack) == 0);
+    NEED(got_sack.sack_delay == 90 && got_sack.sack_freq == 3);
     struct sctp_assoc_value reset = {.assoc_value = SCTP_ENABLE_RESET_STREAM_REQ}, got_reset = {0};
-    CHECK(SET(socket, SCTP_ENABLE_STREAM_RESET, reset) == 0);
-    CHECK(get(socket, SCTP_ENABLE_STREAM_RESET, &got_reset, sizeof got_reset) == 0);
-    CHECK(got_reset.assoc_value == SCTP_ENABLE_RESET_STREAM_REQ);
+    NEED(SET(socket, SCTP_ENABLE_STREAM_RESET, reset) == 0);
+    NEED(get(socket, SCTP_ENABLE_STREAM_RESET, &got_reset, sizeof got_reset) == 0);
+    NEED(got_reset.assoc_value == SCTP_ENABLE_RESET_STREAM_REQ);
     struct sctp_paddrparams path = {.spp_flags = SPP_HB_ENABLE, .spp_hbinterval = 4000, .spp_pathmaxrxt = 4};
-    CHECK(SET(socket, SCTP_PEER_ADDR_PARAMS, path) == 0);
+    NEED(SET(socket, SCTP_PEER_ADDR_PARAMS, path) == 0);
     memset(&path, 0, sizeof path);
-    CHECK(get(socket, SCTP_PEER_ADDR_PARAMS, &path, sizeof path) == 0);
-    CHECK(path.spp_hbinterval == 4000 && path.spp_pathmaxrxt == 4 && path.spp_flags & SPP_HB_ENABLE);
+    NEED(get(socket, SCTP_PEER_ADDR_PARAMS, &path, sizeof path) == 0);
+    NEED(path.spp_hbinterval == 4000 && path.spp_pathmaxrxt == 4 && path.spp_flags & SPP_HB_ENABLE);
     int size = 123456, got_size = 0;
     socklen_t length = sizeof got_size;
-    CHECK(usrsctp_setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, sizeof size) == 0);
-    CHECK(usrsctp_getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &got_size, &length) == 0 && got_size == size);
-    CHECK(usrsctp_setsockopt(socket, IPPROTO_SCTP, 0x7777, &size, sizeof size) == -1 && errno == ENOPROTOOPT);
+    NEED(usrsctp_setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, sizeof size) == 0);
+    NEED(usrsctp_getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &got_size, &length) == 0 && got_size == size);
+    NEED(usrsctp_setsockopt(socket, IPPROTO_SCTP, 0x7777, &size, sizeof size) == -1 && errno == ENOPROTOOPT);
 }
 
 /* Receives; returns the length. */
@@ -110,8 +104,8 @@ static ssize_t receive(struct socket *socket, char *data, size_t room, struct sc
     *flags = 0;
     ssize_t length = usrsctp_recvv(socket, data, room, (struct sockaddr *)&from, &from_length, info, &info_length, &type, flags);
     if (length > 0 && !(*flags & MSG_NOTIFICATION)) {
-        CHECK(from.sconn.sconn_family == AF_CONN && ntohs(from.sconn.sconn_port) >= 5001);
-        CHECK(type == SCTP_RECVV_RCVINFO || type == SCTP_RECVV_RN);
+        NEED(from.sconn.sconn_family == AF_CONN && ntohs(from.sconn.sconn_port) >= 5001);
+        NEED(type == SCTP_RECVV_RCVINFO || type == SCTP_RECVV_RN);
     }
     return length;
 }
@@ -122,8 +116,8 @@ static void expect(struct socket *socket, uint16_t type, union sctp_notification
     int flags;
     do {
         ssize_t length = receive(socket, (char *)event, sizeof *event, &info, &flags);
-        CHECK(length > 0 && flags & MSG_NOTIFICATION);
-        CHECK(event->sn_header.sn_length == (uint32_t)length);
+        NEED(length > 0 && flags & MSG_NOTIFICATION);
+        NEED(event->sn_header.sn_length == (uint32_t)length);
     } while (event->sn_header.sn_type != type);
 }
 
@@ -134,47 +128,47 @@ static void messages(struct socket *from, struct socket *to) {
     struct sctp_sendv_spa spa = {.sendv_flags = SCTP_SEND_SNDINFO_VALID | SCTP_SEND_PRINFO_VALID};
     spa.sendv_sndinfo.snd_sid = 2, spa.sendv_sndinfo.snd_ppid = htonl(51), spa.sendv_sndinfo.snd_flags = SCTP_UNORDERED;
     spa.sendv_prinfo.pr_policy = SCTP_PR_SCTP_TTL, spa.sendv_prinfo.pr_value = 60000;
-    CHECK(usrsctp_sendv(from, "hello", 5, NULL, 0, &spa, sizeof spa, SCTP_SENDV_SPA, 0) == 5);
-    do CHECK(receive(to, data, sizeof data, &info, &flags) > 0);
+    NEED(usrsctp_sendv(from, "hello", 5, NULL, 0, &spa, sizeof spa, SCTP_SENDV_SPA, 0) == 5);
+    do NEED(receive(to, data, sizeof data, &info, &flags) > 0);
     while (flags & MSG_NOTIFICATION);
-    CHECK(memcmp(data, "hello", 5) == 0 && flags & MSG_EOR);
-    CHECK(info.recvv_rcvinfo.rcv_sid == 2 && info.recvv_rcvinfo.rcv_ppid == htonl(51));
-    CHECK(info.recvv_rcvinfo.rcv_flags & SCTP_UNORDERED);
-    CHECK(SET(from, SCTP_EXPLICIT_EOR, on) == 0);
+    NEED(memcmp(data, "hello", 5) == 0 && flags & MSG_EOR);
+    NEED(info.recvv_rcvinfo.rcv_sid == 2 && info.recvv_rcvinfo.rcv_ppid == htonl(51));
+    NEED(info.recvv_rcvinfo.rcv_flags & SCTP_UNORDERED);
+    NEED(SET(from, SCTP_EXPLICIT_EOR, on) == 0);
     struct sctp_sndinfo part = {.snd_sid = 1};
-    CHECK(usrsctp_sendv(from, "one ", 4, NULL, 0, &part, sizeof part, SCTP_SENDV_SNDINFO, 0) == 4);
+    NEED(usrsctp_sendv(from, "one ", 4, NULL, 0, &part, sizeof part, SCTP_SENDV_SNDINFO, 0) == 4);
     part.snd_flags = SCTP_EOR;
-    CHECK(usrsctp_sendv(from, "message", 7, NULL, 0, &part, sizeof part, SCTP_SENDV_SNDINFO, 0) == 7);
+    NEED(usrsctp_sendv(from, "message", 7, NULL, 0, &part, sizeof part, SCTP_SENDV_SNDINFO, 0) == 7);
     size_t got = 0;
     do {
         ssize_t length = receive(to, data + got, sizeof data - got, &info, &flags);
-        CHECK(length > 0);
+        NEED(length > 0);
         got += flags & MSG_NOTIFICATION ? 0 : (size_t)length;
     } while (flags & MSG_NOTIFICATION || !(flags & MSG_EOR));
-    CHECK(got == 11 && memcmp(data, "one message", 11) == 0 && info.recvv_rcvinfo.rcv_sid == 1);
-    CHECK(SET(from, SCTP_EXPLICIT_EOR, off) == 0);
+    NEED(got == 11 && memcmp(data, "one message", 11) == 0 && info.recvv_rcvinfo.rcv_sid == 1);
+    NEED(SET(from, SCTP_EXPLICIT_EOR, off) == 0);
     struct sctp_sndinfo wrong = {.snd_sid = 4000};
-    CHECK(usrsctp_sendv(from, "x", 1, NULL, 0, &wrong, sizeof wrong, SCTP_SENDV_SNDINFO, 0) == -1 && errno == EINVAL);
+    NEED(usrsctp_sendv(from, "x", 1, NULL, 0, &wrong, sizeof wrong, SCTP_SENDV_SNDINFO, 0) == -1 && errno == EINVAL);
 }
 
 /* What an association tells of itself. */
 static void state(struct socket *socket, void *peer) {
     struct sctp_status status = {0};
-    CHECK(get(socket, SCTP_STATUS, &status, sizeof status) == 0);
-    CHECK(status.sstat_state == SCTP_ESTABLISHED && status.sstat_outstrms == 12 && status.sstat_instrms == 12);
+    NEED(get(socket, SCTP_STATUS, &status, sizeof status) == 0);
+    NEED(status.sstat_state == SCTP_ESTABLISHED && status.sstat_outstrms == 12 && status.sstat_instrms == 12);
     struct sockaddr_conn *primary = (struct sockaddr_conn *)&status.sstat_primary.spinfo_address;
-    CHECK(primary->sconn_family == AF_CONN && primary->sconn_addr == peer && ntohs(primary->sconn_port) == 5001);
-    CHECK(status.sstat_primary.spinfo_state == SCTP_ACTIVE && status.sstat_primary.spinfo_mtu > 500);
+    NEED(primary->sconn_family == AF_CONN && primary->sconn_addr == peer && ntohs(primary->sconn_port) == 5001);
+    NEED(status.sstat_primary.spinfo_state == SCTP_ACTIVE && status.sstat_primary.spinfo_mtu > 500);
     struct sctp_paddrinfo path = {.spinfo_assoc_id = status.sstat_assoc_id};
     memcpy(&path.spinfo_address, primary, sizeof *primary);
-    CHECK(get(socket, SCTP_GET_PEER_ADDR_INFO, &path, sizeof path) == 0);
-    CHECK(path.spinfo_state == SCTP_ACTIVE && path.spinfo_cwnd > 1000);
+    NEED(get(socket, SCTP_GET_PEER_ADDR_INFO, &path, sizeof path) == 0);
+    NEED(path.spinfo_state == SCTP_ACTIVE && path.spinfo_cwnd > 1000);
     struct sockaddr *addresses = NULL;
-    CHECK(usrsctp_getpaddrs(socket, 0, &addresses) == 1);
-    CHECK(((struct sockaddr_conn *)addresses)->sconn_addr == peer);
+    NEED(usrsctp_getpaddrs(socket, 0, &addresses) == 1);
+    NEED(((struct sockaddr_conn *)addresses)->sconn_addr == peer);
     usrsctp_freepaddrs(addresses);
     void *told = NULL;
-    CHECK(usrsctp_set_ulpinfo(socket, peer) == 1 && usrsctp_get_ulpinfo(socket, &told) == 1 && told == peer);
+    NEED(usrsctp_set_ulpinfo(socket, peer) == 1 && usrsctp_get_ulpinfo(socket, &told) == 1 && told == peer);
 }
 
 typedef int (*taker)(struct socket *, union sctp_sockstore, void *, size_t, struct sctp_rcvinfo, int, void *);
@@ -184,10 +178,10 @@ static struct socket *opened(int kind, int end, uint16_t port, taker take) {
     struct sockaddr_conn ours = at(&ends[end], port);
     int on = 1;
     struct socket *socket = usrsctp_socket(AF_CONN, kind, IPPROTO_SCTP, take, NULL, 0, NULL);
-    CHECK(socket != NULL);
+    NEED(socket != NULL);
     subscribe(socket);
-    CHECK(SET(socket, SCTP_RECVRCVINFO, on) == 0);
-    CHECK(usrsctp_bind(socket, (struct sockaddr *)&ours, sizeof ours) == 0);
+    NEED(SET(socket, SCTP_RECVRCVINFO, on) == 0);
+    NEED(usrsctp_bind(socket, (struct sockaddr *)&ours, sizeof ours) == 0);
     return socket;
 }
 
@@ -196,9 +190,9 @@ static void arrives(struct socket *socket, const char *text) {
     char data[64];
     struct sctp_recvv_rn info;
     int flags;
-    do CHECK(receive(socket, data, sizeof data, &info, &flags) > 0);
+    do NEED(receive(socket, data, sizeof data, &info, &flags) > 0);
     while (flags & MSG_NOTIFICATION);
-    CHECK(memcmp(data, text, strlen(text)) == 0);
+    NEED(memcmp(data, text, strlen(text)) == 0);
 }
 
 /* Options of one-to-many sockets name associations by numbers. */
@@ -206,24 +200,24 @@ static void many(void) {
     union sctp_notification event;
     struct sockaddr_conn peer = at(&ends[0], 5002);
     struct socket *client = opened(SOCK_SEQPACKET, 0, 5002, NULL), *server = opened(SOCK_SEQPACKET, 1, 5002, NULL);
-    CHECK(usrsctp_listen(server, 1) == 0);
-    CHECK(usrsctp_getassocid(client, (struct sockaddr *)&peer) == 0);
+    NEED(usrsctp_listen(server, 1) == 0);
+    NEED(usrsctp_getassocid(client, (struct sockaddr *)&peer) == 0);
     struct sctp_sndinfo part = {.snd_sid = 1};
-    CHECK(usrsctp_sendv(client, "one", 3, (struct sockaddr *)&peer, 1, &part, sizeof part, SCTP_SENDV_SNDINFO, 0) == 3);
+    NEED(usrsctp_sendv(client, "one", 3, (struct sockaddr *)&peer, 1, &part, sizeof part, SCTP_SENDV_SNDINFO, 0) == 3);
     expect(client, SCTP_ASSOC_CHANGE, &event);
     uint32_t id = event.sn_assoc_change.sac_assoc_id;
-    CHECK(id != 0 && usrsctp_getassocid(client, (struct sockaddr *)&peer) == id);
+    NEED(id != 0 && usrsctp_getassocid(client, (struct sockaddr *)&peer) == id);
     struct sctp_status status = {0};
     socklen_t length = sizeof status;
-    CHECK(usrsctp_opt_info(client, id, SCTP_STATUS, &status, &length) == 0 && status.sstat_state == SCTP_ESTABLISHED);
+    NEED(usrsctp_opt_info(client, id, SCTP_STATUS, &status, &length) == 0 && status.sstat_state == SCTP_ESTABLISHED);
     length = 8;
-    CHECK(usrsctp_getsockopt(client, IPPROTO_SCTP, SCTP_ASSOCINFO, &status, &length) == -1 && errno == EINVAL);
+    NEED(usrsctp_getsockopt(client, IPPROTO_SCTP, SCTP_ASSOCINFO, &status, &length) == -1 && errno == EINVAL);
     arrives(server, "one");
     part.snd_flags = SCTP_SENDALL;
-    CHECK(usrsctp_sendv(client, "all", 3, NULL, 0, &part, sizeof part, SCTP_SENDV_SNDINFO, 0) == 3);
+    NEED(usrsctp_sendv(client, "all", 3, NULL, 0, &part, sizeof part, SCTP_SENDV_SNDINFO, 0) == 3);
     arrives(server, "all");
     struct socket *peeled = usrsctp_peeloff(client, id);
-    CHECK(peeled != NULL && usrsctp_sendv(peeled, "own", 3, NULL, 0, NULL, 0, SCTP_SENDV_NOINFO, 0) == 3);
+    NEED(peeled != NULL && usrsctp_sendv(peeled, "own", 3, NULL, 0, NULL, 0, SCTP_SENDV_NOINFO, 0) == 3);
     arrives(server, "own");
     usrsctp_close(peeled), usrsctp_close(client), usrsctp_close(server);
 }
@@ -244,26 +238,26 @@ static void closed(void) {
     struct sockaddr_conn peer = at(&ends[0], 5003);
     struct linger none = {.l_onoff = 1};
     struct socket *listener = opened(SOCK_STREAM, 1, 5003, NULL), *client = opened(SOCK_STREAM, 0, 5003, NULL);
-    CHECK(usrsctp_listen(listener, 1) == 0);
-    CHECK(usrsctp_connect(client, (struct sockaddr *)&peer, sizeof peer) == 0);
+    NEED(usrsctp_listen(listener, 1) == 0);
+    NEED(usrsctp_connect(client, (struct sockaddr *)&peer, sizeof peer) == 0);
     struct socket *server = usrsctp_accept(listener, NULL, NULL);
-    CHECK(server != NULL);
-    CHECK(usrsctp_setsockopt(client, SOL_SOCKET, SO_LINGER, &none, sizeof none) == 0);
+    NEED(server != NULL);
+    NEED(usrsctp_setsockopt(client, SOL_SOCKET, SO_LINGER, &none, sizeof none) == 0);
     usrsctp_close(client);
     usrsctp_deregister_address(&ends[0]);
     do expect(server, SCTP_ASSOC_CHANGE, &event);
     while (event.sn_assoc_change.sac_state != SCTP_COMM_LOST);
-    CHECK(event.sn_assoc_change.sac_error == 12);
-    CHECK(event.sn_assoc_change.sac_length > sizeof event.sn_assoc_change && event.sn_assoc_change.sac_info[0] == 6);
+    NEED(event.sn_assoc_change.sac_error == 12);
+    NEED(event.sn_assoc_change.sac_length > sizeof event.sn_assoc_change && event.sn_assoc_change.sac_info[0] == 6);
     usrsctp_register_address(&ends[0]);
     usrsctp_close(server), usrsctp_close(listener);
 
     peer = at(&ends[0], 5004);
     listener = opened(SOCK_STREAM, 1, 5004, close_it), client = opened(SOCK_STREAM, 0, 5004, NULL);
-    CHECK(usrsctp_listen(listener, 1) == 0);
-    CHECK(usrsctp_connect(client, (struct sockaddr *)&peer, sizeof peer) == 0);
-    CHECK(usrsctp_accept(listener, NULL, NULL) != NULL);
-    CHECK(usrsctp_sendv(client, "close", 5, NULL, 0, NULL, 0, SCTP_SENDV_NOINFO, 0) == 5);
+    NEED(usrsctp_listen(listener, 1) == 0);
+    NEED(usrsctp_connect(client, (struct sockaddr *)&peer, sizeof peer) == 0);
+    NEED(usrsctp_accept(listener, NULL, NULL) != NULL);
+    NEED(usrsctp_sendv(client, "close", 5, NULL, 0, NULL, 0, SCTP_SENDV_NOINFO, 0) == 5);
     do expect(client, SCTP_ASSOC_CHANGE, &event);
     while (event.sn_assoc_change.sac_state == SCTP_COMM_UP);
     usrsctp_close(client), usrsctp_close(listener);
@@ -276,44 +270,44 @@ int main(void) {
     char data[16];
     struct sctp_recvv_rn info;
     int flags, on = 1;
-    CHECK(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0);
+    NEED(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0);
     usrsctp_init(0, output, NULL);
     for (int n = 0; n < 2; n++) {
         usrsctp_register_address(&ends[n]);
-        CHECK(pthread_create(&threads[n], NULL, carry, &ends[n]) == 0);
+        NEED(pthread_create(&threads[n], NULL, carry, &ends[n]) == 0);
     }
     struct socket *listener = usrsctp_socket(AF_CONN, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
     struct socket *client = usrsctp_socket(AF_CONN, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
-    CHECK(listener != NULL && client != NULL);
+    NEED(listener != NULL && client != NULL);
     subscribe(listener), subscribe(client);
     options(listener), options(client);
-    CHECK(SET(listener, SCTP_RECVRCVINFO, on) == 0 && SET(client, SCTP_RECVRCVINFO, on) == 0);
-    CHECK(!(usrsctp_get_events(client) & SCTP_EVENT_WRITE));
+    NEED(SET(listener, SCTP_RECVRCVINFO, on) == 0 && SET(client, SCTP_RECVRCVINFO, on) == 0);
+    NEED(!(usrsctp_get_events(client) & SCTP_EVENT_WRITE));
     ours = at(&ends[0], 5001), theirs = at(&ends[1], 5001);
-    CHECK(usrsctp_bind(client, (struct sockaddr *)&ours, sizeof ours) == 0);
-    CHECK(usrsctp_bind(listener, (struct sockaddr *)&theirs, sizeof theirs) == 0);
-    CHECK(usrsctp_listen(listener, 1) == 0 && usrsctp_get_non_blocking(listener) == 0);
-    CHECK(usrsctp_connect(client, (struct sockaddr *)&ours, sizeof ours) == 0);
-    CHECK(usrsctp_get_events(client) & SCTP_EVENT_WRITE);
+    NEED(usrsctp_bind(client, (struct sockaddr *)&ours, sizeof ours) == 0);
+    NEED(usrsctp_bind(listener, (struct sockaddr *)&theirs, sizeof theirs) == 0);
+    NEED(usrsctp_listen(listener, 1) == 0 && usrsctp_get_non_blocking(listener) == 0);
+    NEED(usrsctp_connect(client, (struct sockaddr *)&ours, sizeof ours) == 0);
+    NEED(usrsctp_get_events(client) & SCTP_EVENT_WRITE);
     struct sockaddr_conn name;
     socklen_t length = sizeof name;
     struct socket *server = usrsctp_accept(listener, (struct sockaddr *)&name, &length);
-    CHECK(server != NULL);
+    NEED(server != NULL);
     expect(client, SCTP_ASSOC_CHANGE, &event);
-    CHECK(event.sn_assoc_change.sac_state == SCTP_COMM_UP && event.sn_assoc_change.sac_outbound_streams == 12);
+    NEED(event.sn_assoc_change.sac_state == SCTP_COMM_UP && event.sn_assoc_change.sac_outbound_streams == 12);
     expect(server, SCTP_ASSOC_CHANGE, &event);
-    CHECK(event.sn_assoc_change.sac_state == SCTP_COMM_UP);
+    NEED(event.sn_assoc_change.sac_state == SCTP_COMM_UP);
     state(client, &ends[0]), state(server, &ends[1]);
     messages(client, server), messages(server, client);
-    CHECK(usrsctp_set_non_blocking(server, 1) == 0 && usrsctp_get_non_blocking(server) == 1);
-    do CHECK(receive(server, data, sizeof data, &info, &flags) > 0 || errno == EWOULDBLOCK);
+    NEED(usrsctp_set_non_blocking(server, 1) == 0 && usrsctp_get_non_blocking(server) == 1);
+    do NEED(receive(server, data, sizeof data, &info, &flags) > 0 || errno == EWOULDBLOCK);
     while (errno != EWOULDBLOCK);
-    CHECK(usrsctp_set_non_blocking(server, 0) == 0);
-    CHECK(usrsctp_shutdown(client, SHUT_WR) == 0);
+    NEED(usrsctp_set_non_blocking(server, 0) == 0);
+    NEED(usrsctp_shutdown(client, SHUT_WR) == 0);
     expect(server, SCTP_SHUTDOWN_EVENT, &event);
     expect(client, SCTP_ASSOC_CHANGE, &event);
-    CHECK(event.sn_assoc_change.sac_state == SCTP_SHUTDOWN_COMP);
-    CHECK(usrsctp_finish() != 0); /* sockets are open */
+    NEED(event.sn_assoc_change.sac_state == SCTP_SHUTDOWN_COMP);
+    NEED(usrsctp_finish() != 0); /* sockets are open */
     usrsctp_close(client), usrsctp_close(server), usrsctp_close(listener);
     many(), closed();
     for (int n = 0; n < 2; n++)
