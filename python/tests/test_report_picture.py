@@ -1,4 +1,4 @@
-"""The picture of docs/report.md is one of the report that is written today."""
+"""The picture in docs/report.md shows the report as the present code writes it."""
 
 from __future__ import annotations
 

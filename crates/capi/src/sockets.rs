@@ -73,7 +73,7 @@ pub unsafe extern "C" fn anb_recvv(
         let (len, kind_of) = (&raw mut infos_len, &raw mut kind);
         let received = client::recvv(fd, vectors, count, from, from_len, told, len, kind_of, flags);
         if received >= 0 && !info.is_null() && !info_len.is_null() {
-            // Of both infos, that of the message comes first.
+            // If there are both, the `sctp_rcvinfo` comes first.
             let len = if kind & 1 != 0 { RCVINFO.min(*info_len as usize) } else { 0 };
             ptr::copy_nonoverlapping(infos.as_ptr(), info.cast(), len);
             *info_len = len as socklen_t;

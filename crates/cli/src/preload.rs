@@ -71,7 +71,7 @@ pub fn preload(chosen: &ArgMatches) -> Result<i32, Failure> {
     run_with(host, command, &program)
 }
 
-/// Our word, and what an environment variable holds already.
+/// Our value, and after it the value that an environment variable has.
 fn before(ours: &OsStr, variable: &str, separator: &str) -> OsString {
     let mut all = ours.to_owned();
     if let Some(others) = std::env::var_os(variable).filter(|others| !others.is_empty()) {

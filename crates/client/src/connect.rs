@@ -168,8 +168,8 @@ fn wait_for_answer(fd: c_int, entry: &Entry, association: c_int) -> bool {
     }
 }
 
-/// Connects to the addresses, which are packed as for `sctp_connectx`. Returns 0, or -1 and errno. Sets `id`
-/// to the association once it has begun, even if the call does not wait until the association is up.
+/// Connects to the addresses, which are packed as for `sctp_connectx`. Returns 0, or -1 and errno. Writes
+/// the number of the association to `id`, also if the call returns before the association is up.
 pub fn begin_association(fd: c_int, entry: &Entry, addresses: &[u8], id: &mut c_int) -> c_int {
     if addresses.len() > Request::MAX_BODY {
         return fail(libc::EINVAL);

@@ -85,8 +85,9 @@ pub unsafe extern "C-unwind" fn getsockopt(
     }
 }
 
-/// Connects to the addresses to which `value` points, after their length in bytes, and writes the association
-/// to the beginning of `value`, also if the call does not wait until the association is up.
+/// `SCTP_SOCKOPT_CONNECTX3`: `value` holds the length of packed addresses, and a pointer to them. Connects to
+/// these, and writes the number of the association to the beginning of `value`, also if the call returns
+/// before the association is up.
 unsafe fn connect_to(fd: c_int, entry: &Entry, value: *mut c_void, len: *mut socklen_t) -> c_int {
     // SAFETY: the pointers are the program's.
     unsafe {

@@ -166,7 +166,7 @@ pub unsafe fn sendv(
     let Some(parts) = parts(info_type, info) else { return fail(libc::EINVAL) as ssize_t };
     // Room for three control messages, each with a header, for the parts of 16, 8 and 2 bytes.
     let mut control = [0_u64; 4 + 3 + 3];
-    // SAFETY: a message of zeros is valid; the control buffer has room for all parts.
+    // SAFETY: a `msghdr` may be all zeros; the control buffer has room for all parts.
     unsafe {
         let mut message: msghdr = zeroed();
         (message.msg_iov, message.msg_iovlen) = (vectors.cast_mut(), usize::try_from(count).unwrap_or(0));
@@ -203,7 +203,7 @@ pub unsafe fn recvv(
     flags: *mut c_int,
 ) -> ssize_t {
     let mut control = [0_u64; 32];
-    // SAFETY: a message of zeros is valid; the other pointers are as the caller promises.
+    // SAFETY: a `msghdr` may be all zeros; the other pointers are as the caller promises.
     unsafe {
         let mut message: msghdr = zeroed();
         (message.msg_iov, message.msg_iovlen) = (vectors.cast_mut(), usize::try_from(count).unwrap_or(0));

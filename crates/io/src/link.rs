@@ -4,9 +4,10 @@ use std::fmt::Debug;
 use std::net::{IpAddr, Ipv6Addr};
 use transport::{Octets, Transmit};
 
-/// The prefix of the addresses of links: unique local addresses (`rfc4193`) with a random Global ID.
+/// The prefix of the addresses of links: unique local addresses (`rfc4193`) whose Global ID is the text
+/// `anabr`.
 const PREFIX: [u16; 3] = [0xfd61, 0x6e61, 0x6272];
-/// The subnet of this end, and that of the peer.
+/// The subnets of the addresses of a link: at this end, and at the peer's end.
 const ENDS: [u16; 2] = [0, 1];
 
 /// Carries the packets of a [`Host`](crate::Host) that no socket can carry, for example over DTLS

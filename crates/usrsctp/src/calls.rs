@@ -2,7 +2,7 @@
 
 use crate::addresses::{AF_CONN, End, len_of, split, to_linux, to_program};
 use crate::callbacks::{ready_of, watch, watch_if_wanted};
-use crate::memory::{bytes, fail, given};
+use crate::memory::{bytes, fail, give, given};
 use crate::receive::{MSG_NOTIFICATION, receive};
 use crate::settle::settle;
 use crate::table::{self, Callbacks, Handle, Receive, Send, Socket, Upcall, lock, socket_of};
@@ -191,13 +191,8 @@ pub unsafe extern "C" fn usrsctp_accept(handle: Handle, name: *mut sockaddr, len
     }
     socket.taken.fetch_add(1, Ordering::Relaxed);
     let from = to_program(&from[..from_len.min(28) as usize]);
-    if !name.is_null() && !len.is_null() {
-        // SAFETY: the program promises room for `*len` bytes.
-        unsafe {
-            ptr::copy_nonoverlapping(from.as_ptr(), name.cast(), from.len().min(*len as usize));
-            *len = from.len() as socklen_t;
-        }
-    }
+    // SAFETY: the program promises room for `*len` bytes.
+    unsafe { give(&from, name.cast(), len) };
     child(&socket, fd)
 }
 

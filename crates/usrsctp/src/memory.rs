@@ -1,6 +1,6 @@
 //! The memory and errno of the program.
 
-use libc::{c_int, c_void};
+use libc::{c_int, c_void, socklen_t};
 
 /// The bytes at an address of the program; none if it is null.
 ///
@@ -28,4 +28,18 @@ pub fn fail(error: c_int) -> c_int {
     // SAFETY: errno of this thread is always valid.
     unsafe { *libc::__errno_location() = error };
     -1
+}
+
+/// Copies as many bytes as there is room for, and writes their number.
+///
+/// # Safety
+/// The pointers are null, or `len` points to the number of bytes for which there is room at `to`.
+pub unsafe fn give(data: &[u8], to: *mut c_void, len: *mut socklen_t) {
+    if !to.is_null() && !len.is_null() {
+        // SAFETY: the program promises room for `*len` bytes.
+        unsafe {
+            std::ptr::copy_nonoverlapping(data.as_ptr(), to.cast(), data.len().min(*len as usize));
+            *len = data.len() as socklen_t;
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Sending and receiving.
 
 use crate::addresses::{End, len_of, to_linux, to_program};
-use crate::memory::{bytes, fail};
+use crate::memory::{bytes, fail, give};
 use crate::numbers::{EOR, flags_to_linux, policy_to_linux};
 use crate::receive::{errno, receive};
 use crate::settle::settle;
@@ -12,17 +12,6 @@ use std::sync::atomic::Ordering;
 
 /// Longest message that is sent in parts (`SCTP_EXPLICIT_EOR`), in bytes.
 const LONGEST: usize = 16 << 20;
-
-/// Copies as much as there is room for, and writes the length.
-unsafe fn give(data: &[u8], to: *mut c_void, len: *mut socklen_t) {
-    if !to.is_null() && !len.is_null() {
-        // SAFETY: the program promises room for `*len` bytes.
-        unsafe {
-            ptr::copy_nonoverlapping(data.as_ptr(), to.cast(), data.len().min(*len as usize));
-            *len = data.len() as socklen_t;
-        }
-    }
-}
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn usrsctp_recvv(

@@ -140,7 +140,7 @@ struct Table {
 
 static TABLE: Mutex<Table> = Mutex::new(Table { last: 0, sockets: BTreeMap::new() });
 
-/// Locks a mutex. A panic ends the process, so none is poisoned.
+/// Locks a mutex. It is never poisoned, because a panic ends the process.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -159,7 +159,7 @@ pub fn socket_of(handle: Handle) -> Option<Arc<Socket>> {
     found
 }
 
-/// Forgets a socket. Its descriptor is closed once no call uses it.
+/// Removes a socket from the table. Its descriptor is closed when no call uses the socket any more.
 pub fn remove(handle: Handle) -> Option<Arc<Socket>> {
     lock(&TABLE).sockets.remove(&handle.addr())
 }
