@@ -188,6 +188,13 @@ const PROGRAMS: &[Program] = &[
         script: SIGNALLING,
     },
     Program {
+        name: NEXTEPC,
+        version: "nextepc-mme 0.3.10",
+        started: "-- nextepc-mmed -f mme.conf",
+        works: "MME of LTE: it answers the S1 Setup of a base station of pysctp and pycrate",
+        script: MME,
+    },
+    Program {
         name: LIBKNET,
         version: "1.25",
         started: "-- PROGRAM",
@@ -199,8 +206,12 @@ const PROGRAMS: &[Program] = &[
 /// A library, of which Debian has no program.
 const LIBKNET: &str = "libknet";
 
+/// Its peer needs the Python packages pysctp and pycrate, in the folder [`S1AP`].
+const NEXTEPC: &str = "nextepc-mmed";
+
 fn is_installed(program: &Program) -> bool {
     match program.name {
+        NEXTEPC => which(NEXTEPC).is_some() && root().join(S1AP).join("sctp.py").exists(),
         LIBKNET => which("gcc").is_some() && Path::new("/usr/include/libknet.h").exists(),
         name => which(name).is_some(),
     }
@@ -295,6 +306,22 @@ X
 $P osmo-stp -c stp.cfg > server 2>&1 & sleep 2
 $P python3 peer.py"#;
 
+const MME: &str = r#"cat > mme.conf << 'X'
+logger: { file: server }
+mme:
+  freeDiameter: diameter.conf
+  s1ap: { addr: 127.0.0.1 }
+  gtpc: { addr: 127.0.0.1 }
+  gummei: { plmn_id: { mcc: 001, mnc: 01 }, mme_gid: 2, mme_code: 1 }
+  tai: { plmn_id: { mcc: 001, mnc: 01 }, tac: 12345 }
+  security: { integrity_order: [ EIA1 ], ciphering_order: [ EEA0 ] }
+sgw: { gtpc: { addr: 127.0.0.2 } }
+pgw: { gtpc: { addr: 127.0.0.3 } }
+X
+grep -v '^ConnectPeer' /etc/nextepc/freeDiameter/mme.conf > diameter.conf
+$P nextepc-mmed -f mme.conf -l server -p pid & sleep 2
+PYTHONPATH=$S1AP $P python3 $TESTS/preloaded/enb.py > client 2>&1"#;
+
 #[test]
 fn each_program_of_the_table_runs() {
     let (installed, missing): (Vec<_>, Vec<_>) = PROGRAMS.iter().partition(|&program| is_installed(program));
@@ -342,7 +369,7 @@ fn run(program: &Program) -> Result<(), String> {
         {command} sctpd --socket $PWD/s & sleep 0.5
         A={command} P='timeout -k 2 20 {command} preload --' L='{command} preload --usrsctp --'
         TESTS={root}/crates/cli/tests
-        U=/usr/lib/usrsctp ROOM={root}/crates/cli/tests/preloaded/room.py WEBRTC={root}/{WEBRTC}
+        U=/usr/lib/usrsctp WEBRTC={root}/{WEBRTC} S1AP={root}/{S1AP}
         {script}",
         root = root().display(),
         script = program.script,
@@ -363,6 +390,8 @@ fn run(program: &Program) -> Result<(), String> {
 
 /// Where `.ci/run` installs aiortc, the peer of Janus.
 const WEBRTC: &str = "target/tools/webrtc";
+/// Where `.ci/run` installs pysctp and pycrate, the peer of nextepc-mmed.
+const S1AP: &str = "target/tools/s1ap";
 
 /// Builds the library that takes the place of libusrsctp, to where the command looks for it.
 fn build_usrsctp() -> PathBuf {

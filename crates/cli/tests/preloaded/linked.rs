@@ -85,4 +85,4 @@ pub const LINKED: &[Program] = &[
 /// Needs the Python package aiortc, which `.ci/run` installs into a folder of its own.
 const JANUS: &str = r#"mkdir cfg; cp /etc/janus/janus.jcfg /etc/janus/janus.transport.http.jcfg /etc/janus/janus.plugin.textroom.jcfg cfg
 timeout 50 $L janus -F cfg -P /usr/lib/x86_64-linux-gnu/janus/plugins > server 2>&1 & sleep 3
-PYTHONPATH=$WEBRTC timeout 40 python3 $ROOM > client 2>&1"#;
+PYTHONPATH=$WEBRTC timeout 40 python3 $TESTS/preloaded/room.py > client 2>&1"#;
