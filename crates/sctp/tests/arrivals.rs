@@ -198,3 +198,24 @@ fn discarded_packets_are_counted_by_cause() {
     expected.malformed = 1;
     assert_eq!(counted, expected);
 }
+
+/// Another program of the host may use this family at another port, so the peer is told at once.
+#[test]
+fn an_init_of_a_family_without_a_local_address_gets_an_abort() {
+    let mut pair = Pair::new(1, &Config::default());
+    let none = ParameterList::new();
+    let init = Init {
+        initiate_tag: 7,
+        a_rwnd: 65_536,
+        outbound_streams: 1,
+        inbound_streams: 1,
+        initial_tsn: Tsn(1),
+        parameters: none.as_parameters(),
+    };
+    let init = packet(5001, 5002, 0, &[Chunk::Init(init)]);
+    let [src, dst] = ["2001:db8::1", "2001:db8::2"].map(|address| address.parse().unwrap());
+    pair.inject(Side::Server, src, dst, &init);
+    let [answer] = &pair.sent[..] else { panic!("{} answers", pair.sent.len()) };
+    assert_eq!((answer.chunks().as_str(), header(&answer.bytes).verification_tag), ("ABORT", 7));
+    assert_eq!(pair.endpoint(Side::Server).discarded().refused, 1);
+}

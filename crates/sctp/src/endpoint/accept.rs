@@ -48,6 +48,11 @@ impl Endpoint {
             return self.discarded.refused += 1;
         }
         let reply = Reply::to(datagram, header.source_port, init.initiate_tag);
+        if self.local.address_towards(datagram.src).is_none() {
+            // The host has an address of this family, but not this endpoint.
+            self.discarded.refused += 1;
+            return self.send_abort(&reply, Causes::default());
+        }
         if init.outbound_streams == 0 || init.inbound_streams == 0 || init.a_rwnd < LEAST_WINDOW {
             return self.refuse_with(&reply, &Cause::InvalidMandatoryParameter);
         }

@@ -264,13 +264,14 @@ impl Endpoint {
         if header.destination_port != self.port || header.source_port == 0 {
             return self.discarded.wrong_port += 1;
         }
-        let reachable = self.local.address_towards(datagram.src).is_some();
-        if !reachable || !is_unicast(datagram.src) || !is_unicast(datagram.dst) {
+        if !is_unicast(datagram.src) || !is_unicast(datagram.dst) {
             return self.discarded.wrong_address += 1;
         }
+        let reachable = self.local.address_towards(datagram.src).is_some();
         let mut chunks = packet.chunks();
         match (chunks.next(), chunks.next()) {
             (Some(Ok(Chunk::Init(init))), None) => self.on_init(now, datagram, header, &init),
+            _ if !reachable => self.discarded.wrong_address += 1,
             (Some(Ok(Chunk::CookieEcho(_))), _)
             | (Some(Ok(Chunk::Auth(_))), Some(Ok(Chunk::CookieEcho(_)))) => {
                 self.on_cookie_echo(now, datagram, packet)
