@@ -455,9 +455,11 @@ fn our_libusrsctp_has_the_functions_and_structs_of_the_original() {
         .args(["-lusrsctp", "-lpthread"])
         .status();
     assert!(built.is_ok_and(|status| status.success()), "the program is compiled");
-    for library in [Path::new(""), ours.parent().expect("a folder")] {
+    let ours = ours.parent().expect("a folder");
+    for (library, more) in [(Path::new(""), None), (ours, None), (ours, Some("ours"))] {
         let mut run = Command::new("timeout");
-        let output = run.arg("30").arg(&program).env("LD_LIBRARY_PATH", library).output().expect("it runs");
+        run.arg("30").arg(&program).args(more).env("LD_LIBRARY_PATH", library);
+        let output = run.output().expect("it runs");
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && output.stdout == b"ok\n", "{}: {told}", library.display());
     }

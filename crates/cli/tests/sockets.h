@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "need.h"
@@ -68,6 +69,54 @@ static inline ssize_t take(int fd, void *data, size_t len) {
             last_id = ((struct sctp_rcvinfo *)CMSG_DATA(head))->rcv_assoc_id;
     }
     return got;
+}
+
+static inline void events(int fd) {
+    unsigned char all[14];
+    memset(all, 1, sizeof all);
+    set(fd, SCTP_EVENTS, all, sizeof all);
+}
+
+/* Sends a message with SCTP_SNDINFO; `to` may be null. */
+static inline ssize_t post_with(int fd, const void *data, size_t len, struct sctp_sndinfo info,
+                         struct sockaddr_in *to) {
+    char control[CMSG_SPACE(sizeof info)] = {0};
+    struct iovec part = {(void *)data, len};
+    struct msghdr message = {to, to ? sizeof *to : 0, &part, 1, control, sizeof control, 0};
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = IPPROTO_SCTP;
+    head->cmsg_type = SCTP_SNDINFO;
+    head->cmsg_len = CMSG_LEN(sizeof info);
+    memcpy(CMSG_DATA(head), &info, sizeof info);
+    return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+static inline ssize_t post(int fd, const void *data, size_t len, int stream, int id, struct sockaddr_in *to) {
+    return post_with(fd, data, len, (struct sctp_sndinfo){.snd_sid = stream, .snd_assoc_id = id}, to);
+}
+
+/* Waits for a notification of this type, or SCTP_ASSOC_CHANGE with this state. */
+static inline void told(int fd, int type, int state) {
+    union sctp_notification what;
+    do
+        NEED(take(fd, &what, sizeof what) > 0);
+    while (!(last_flags & MSG_NOTIFICATION) || what.sn_header.sn_type != type ||
+           (state >= 0 && what.sn_assoc_change.sac_state != state));
+    last_id = type == SCTP_ASSOC_CHANGE ? what.sn_assoc_change.sac_assoc_id : last_id;
+}
+
+static inline void pair_up(int *client, int *accepted) {
+    int listener = server(SOCK_STREAM);
+    *client = *client >= 0 ? *client : opened(SOCK_STREAM);
+    join(*client);
+    NEED((*accepted = accept(listener, 0, 0)) >= 0);
+    close(listener);
+}
+
+static inline double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec + now.tv_nsec / 1e9;
 }
 
 static inline void pause_ms(long ms) { poll(0, 0, ms); }

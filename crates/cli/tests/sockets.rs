@@ -1,4 +1,4 @@
-//! Runs the checks of sockets.c, options.c and notifications.c with the preloaded library, each in
+//! Runs the checks of sockets.c, many.c, options.c and notifications.c with the preloaded library, each in
 //! a network namespace of its own.
 #![cfg(target_os = "linux")]
 
@@ -15,6 +15,11 @@ use std::process::Command;
 #[test]
 fn sockets_behave_as_those_of_linux() {
     check("sockets");
+}
+
+#[test]
+fn one_to_many_sockets_behave_as_those_of_linux() {
+    check("many");
 }
 
 #[test]

@@ -2,6 +2,7 @@
  * family AF_CONN in one process, whose packets two threads carry. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,7 +264,63 @@ static void closed(void) {
     usrsctp_close(client), usrsctp_close(listener);
 }
 
-int main(void) {
+enum { BUSY = 5005, OTHER, QUEUED = 1000, UDP_PORT = 9897 };
+static atomic_int go, busy, before_other = -1;
+
+/* Counts messages of the busy socket. The first one takes until all messages have arrived. */
+static int count(struct socket *socket, union sctp_sockstore from, void *data, size_t length,
+                 struct sctp_rcvinfo info, int flags, void *argument) {
+    (void)socket, (void)length, (void)info, (void)argument;
+    if (data != NULL && !(flags & MSG_NOTIFICATION)) {
+        if (ntohs(from.sconn.sconn_port) == OTHER)
+            before_other = busy;
+        else
+            busy++;
+        while (!go)
+            usleep(1000);
+    }
+    free(data);
+    return 1;
+}
+
+/* A socket with many messages does not keep the callbacks of another one waiting until its last message. The
+ * original calls the program from the thread that carries the packets. */
+static void turns(void) {
+    union sctp_notification event;
+    struct socket *clients[2], *listeners[2];
+    for (int n = 0; n < 2; n++) {
+        struct sockaddr_conn peer = at(&ends[0], BUSY + n);
+        listeners[n] = opened(SOCK_STREAM, 1, BUSY + n, count), clients[n] = opened(SOCK_STREAM, 0, BUSY + n, NULL);
+        NEED(usrsctp_listen(listeners[n], 1) == 0);
+        NEED(usrsctp_connect(clients[n], (struct sockaddr *)&peer, sizeof peer) == 0);
+        NEED(usrsctp_accept(listeners[n], NULL, NULL) != NULL);
+    }
+    for (int n = 0; n <= QUEUED; n++)
+        NEED(usrsctp_sendv(clients[n / QUEUED], "x", 1, NULL, 0, NULL, 0, SCTP_SENDV_NOINFO, 0) == 1);
+    expect(clients[0], SCTP_SENDER_DRY_EVENT, &event), expect(clients[1], SCTP_SENDER_DRY_EVENT, &event);
+    go = 1;
+    for (int n = 0; n < 500 && (busy < QUEUED || before_other < 0); n++)
+        usleep(10000);
+    NEED(busy == QUEUED && before_other > 0 && before_other < QUEUED / 2);
+}
+
+/* A peer of the network, here the program itself over UDP, does not reach a listener of family AF_CONN. */
+static void network(void) {
+    struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons(BUSY), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sctp_udpencaps encaps = {.sue_port = htons(UDP_PORT)};
+    struct socket *client = usrsctp_socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
+    NEED(client != NULL && SET(client, SCTP_REMOTE_UDP_ENCAPS_PORT, encaps) == 0);
+    NEED(usrsctp_connect(client, (struct sockaddr *)&peer, sizeof peer) == -1 && errno == ECONNREFUSED);
+    struct socket *listener = usrsctp_socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
+    peer.sin_port = htons(BUSY + 10);
+    NEED(listener != NULL && usrsctp_bind(listener, (struct sockaddr *)&peer, sizeof peer) == 0);
+    NEED(usrsctp_listen(listener, 1) == 0);
+    NEED(usrsctp_connect(client, (struct sockaddr *)&peer, sizeof peer) == 0);
+    usrsctp_close(client), usrsctp_close(listener);
+}
+
+/* With an argument, runs the checks that only our library passes. */
+int main(int arguments, char **) {
     pthread_t threads[2];
     struct sockaddr_conn ours, theirs;
     union sctp_notification event;
@@ -271,10 +328,15 @@ int main(void) {
     struct sctp_recvv_rn info;
     int flags, on = 1;
     NEED(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0);
-    usrsctp_init(0, output, NULL);
+    usrsctp_init(arguments > 1 ? UDP_PORT : 0, output, NULL);
     for (int n = 0; n < 2; n++) {
         usrsctp_register_address(&ends[n]);
         NEED(pthread_create(&threads[n], NULL, carry, &ends[n]) == 0);
+    }
+    if (arguments > 1) {
+        turns(), network();
+        puts("ok");
+        exit(0);
     }
     struct socket *listener = usrsctp_socket(AF_CONN, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
     struct socket *client = usrsctp_socket(AF_CONN, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
