@@ -195,6 +195,29 @@ const PROGRAMS: &[Program] = &[
         script: MME,
     },
     Program {
+        name: "osmo-msc",
+        version: "1.9.0",
+        started: "-- osmo-msc -c msc.cfg",
+        works: "M3UA client of `osmo-stp`: it becomes active",
+        script: SWITCHING,
+    },
+    Program {
+        name: "ITGSend",
+        version: "d-itg 2.8.1",
+        started: "-- ITGSend -a HOST -T SCTP 0 1",
+        works: "client and server (`ITGRecv`), with `ITGDec` on both logs: no packet is lost",
+        script: "$P ITGRecv > server & sleep 1
+            $P ITGSend -a 127.0.0.1 -rp 9501 -T SCTP 0 1 -C 200 -c 800 -t 2000 -l sent -x received > client
+            sleep 0.5; for log in sent received; do ITGDec $log | grep 'Packets dropped.* 0 (0.00 %)'; done",
+    },
+    Program {
+        name: JAVA,
+        version: "openjdk 17",
+        started: "-- java PROGRAM",
+        works: "`com.sun.nio.sctp`: all three kinds of channels, streams, notifications, several addresses, `branch`",
+        script: "$P java $TESTS/preloaded/Channels.java > client 2>&1; grep '^ok' client",
+    },
+    Program {
         name: LIBKNET,
         version: "1.25",
         started: "-- PROGRAM",
@@ -209,8 +232,12 @@ const LIBKNET: &str = "libknet";
 /// Its peer needs the Python packages pysctp and pycrate, in the folder [`S1AP`].
 const NEXTEPC: &str = "nextepc-mmed";
 
+/// Starts a program from its source, for which it needs the compiler.
+const JAVA: &str = "java";
+
 fn is_installed(program: &Program) -> bool {
     match program.name {
+        JAVA => which("javac").is_some(),
         NEXTEPC => which(NEXTEPC).is_some() && root().join(S1AP).join("sctp.py").exists(),
         LIBKNET => which("gcc").is_some() && Path::new("/usr/include/libknet.h").exists(),
         name => which(name).is_some(),
@@ -287,14 +314,7 @@ $P freeDiameterd -c 1.conf > server 2>&1 & sleep 1
 $P freeDiameterd -c 2.conf > client 2>&1 & sleep 5
 grep STATE_OPEN server; grep STATE_OPEN client"#;
 
-const SIGNALLING: &str = r#"cat > stp.cfg << 'X'
-cs7 instance 0
- xua rkm routing-key-allocation dynamic-permitted
- listen m3ua 2905
-  accept-asp-connections dynamic-permitted
-  local-ip 127.0.0.1
-X
-cat > peer.py << 'X'
+const SIGNALLING: &str = r#"cat > peer.py << 'X'
 import socket, struct
 s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 132)
 s.connect(("127.0.0.1", 2905))
@@ -303,8 +323,12 @@ s.sendmsg([bytes([1, 0, 3, 1, 0, 0, 0, 8])], [(132, 2, info)])  # ASP Up
 s.settimeout(5)
 assert s.recv(100)[2:4] == bytes([3, 4])  # ASP Up Ack
 X
-$P osmo-stp -c stp.cfg > server 2>&1 & sleep 2
+$P osmo-stp -c $TESTS/preloaded/stp.cfg > server 2>&1 & sleep 2
 $P python3 peer.py"#;
+
+const SWITCHING: &str = r#"$P osmo-stp -c $TESTS/preloaded/stp.cfg > server 2>&1 & sleep 1
+$P osmo-msc -c /etc/osmocom/osmo-msc.cfg > client 2>&1 & sleep 5
+grep 'State Change:AS Active' client"#;
 
 const MME: &str = r#"cat > mme.conf << 'X'
 logger: { file: server }
