@@ -55,6 +55,24 @@ fn an_arrival_that_is_accepted_is_established_with_options_of_its_own() {
     assert_eq!(pair.read_all(Side::Server).len(), 1);
 }
 
+/// rfc9260#section-5.1: the peer may bundle DATA chunks with the COOKIE ECHO.
+#[test]
+fn data_behind_the_cookie_of_an_arrival_is_received_when_the_user_accepts() {
+    for auth_chunks in [vec![], vec![CookieEcho::TYPE, Data::TYPE]] {
+        let config = Config { auth: true, auth_chunks, ..Config::default() };
+        let mut pair = Pair::new(2, &config);
+        pair.endpoint(Side::Server).listen(Listen::Ask { waiting: 4 });
+        pair.connect(Side::Client, 1);
+        pair.send(Side::Client, 1000);
+        pair.run_for(ms(50));
+        let (id, now) = (arrival(&mut pair).id, pair.now);
+        pair.endpoint(Side::Server).accept(now, id).expect("it waits");
+        // Less than the RTO, after which the client sends the data again.
+        pair.run_for(ms(50));
+        assert_eq!(pair.read_all(Side::Server).len(), 1);
+    }
+}
+
 #[test]
 fn an_arrival_that_is_refused_gets_an_abort_with_the_reason_and_nothing_is_kept() {
     let mut pair = asking(4);

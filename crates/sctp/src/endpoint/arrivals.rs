@@ -3,7 +3,7 @@
 use crate::assoc::Cookie;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
-use transport::{Channel, Datagram, Octets};
+use transport::{Channel, Datagram};
 use units::Instant;
 
 /// The peers that may start associations with an endpoint.
@@ -65,20 +65,26 @@ pub(super) struct Arrivals {
     fresh_until: Instant,
 }
 
-/// The cookie that a peer echoed, and addresses and UDP port of the packet with the cookie.
+/// Largest packet in bytes that is kept until the user decides. Of a longer one the peer retransmits what
+/// follows the cookie.
+const KEPT: usize = 9_000;
+
+/// The cookie that a peer echoed, and the packet with the cookie: DATA chunks may follow it
+/// (`rfc9260#section-5.1`).
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) cookie: Cookie,
     src: IpAddr,
     dst: IpAddr,
     udp_port: u16,
+    packet: Vec<u8>,
 }
 
 impl Waiting {
-    /// The packet that brought the cookie, without its bytes.
-    pub(super) fn datagram(&self) -> Datagram<'static> {
+    /// The packet that brought the cookie; without its bytes if it was longer than [`KEPT`].
+    pub(super) fn datagram(&self) -> Datagram<'_> {
         let (udp_port, channel) = (self.udp_port, self.cookie.channel);
-        Datagram { udp_port, channel, ..Datagram::new(self.src, self.dst, Octets::default()) }
+        Datagram { udp_port, channel, ..Datagram::new(self.src, self.dst, self.packet[..].into()) }
     }
 }
 
@@ -110,8 +116,9 @@ impl Arrivals {
             return false;
         }
         let tag = cookie.local_tag;
-        let &Datagram { src, dst, udp_port, .. } = datagram;
-        self.waiting.insert(tag, Waiting { cookie, src, dst, udp_port });
+        let &Datagram { src, dst, udp_port, bytes, .. } = datagram;
+        let packet = if bytes.len() <= KEPT { bytes.to_vec() } else { Vec::new() };
+        self.waiting.insert(tag, Waiting { cookie, src, dst, udp_port, packet });
         self.untold.push_back(tag);
         true
     }
@@ -119,7 +126,7 @@ impl Arrivals {
     /// The next arrival that was not reported to the user.
     pub(super) fn next(&mut self) -> Option<Arrival> {
         let tag = self.untold.pop_front()?;
-        let Waiting { cookie, src, dst, udp_port } = self.waiting.get(&tag)?;
+        let Waiting { cookie, src, dst, udp_port, .. } = self.waiting.get(&tag)?;
         let peer = &cookie.peer;
         let listed = [peer.source].into_iter().chain(peer.addresses.iter().copied());
         Some(Arrival {

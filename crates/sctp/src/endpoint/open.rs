@@ -10,9 +10,9 @@ use crate::pair::AddressPair;
 use crate::path::Paths;
 use std::net::IpAddr;
 use std::sync::Arc;
-use transport::{Channel, ConfigError, check, is_unicast};
+use transport::{Channel, Checksum, ConfigError, Datagram, check, is_unicast};
 use units::Instant;
-use wire::Cause;
+use wire::{Cause, Chunk, Packet};
 
 /// Reason why `connect` did not start an association.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -262,7 +262,25 @@ impl Endpoint {
         }
         let random = self.secrets.random.fork();
         let association = Association::accept(now, self.local.clone(), config, cookie, &datagram, random);
-        self.insert(now, association).ok_or(AcceptError::TooManyAssociations { limit: self.max_associations })
+        let id = self.insert(now, association);
+        let id = id.ok_or(AcceptError::TooManyAssociations { limit: self.max_associations })?;
+        self.handle_behind_cookie(now, id, &datagram);
+        Ok(id)
+    }
+
+    /// Processes the chunks that follow the cookie in the packet of an arrival. The packet was authenticated
+    /// when it arrived.
+    fn handle_behind_cookie(&mut self, now: Instant, id: AssocId, datagram: &Datagram<'_>) {
+        let Ok(packet) = Packet::parse(datagram.bytes, Checksum::Offloaded) else { return };
+        let mut chunks = packet.chunks();
+        let has_auth = matches!(chunks.next(), Some(Ok(Chunk::Auth(_))));
+        if has_auth {
+            // The AUTH chunk is before the COOKIE ECHO.
+            chunks.next();
+        }
+        let whole =
+            self.change(id, |association| association.handle_behind_cookie(now, datagram, chunks, has_auth));
+        self.discarded.malformed += u64::from(whole == Some(false));
     }
 
     /// Refuses a peer that [`Self::poll_arrival`] returned, with an ABORT that contains the reason; false if
