@@ -101,7 +101,8 @@ accepted.send(b'back'); assert client.recv(9) == b'back'";
 }
 
 /// The program ends at once; its child opens a socket later, and answers after more time than the host
-/// process gives to associations without a socket. The standard output and error of the command end with it.
+/// process gives to associations without a socket. The standard output and error of the command end with it,
+/// and a further descriptor of the shell.
 #[test]
 fn a_daemon_keeps_its_sockets_when_the_command_has_ended() {
     if which("python3").is_none() || in_new_namespace().is_none() {
@@ -111,11 +112,12 @@ fn a_daemon_keeps_its_sockets_when_the_command_has_ended() {
 if os.fork(): sys.exit(7)
 nothing = os.open('/dev/null', os.O_RDWR)
 for n in range(3): os.dup2(nothing, n)
+os.close(9)
 time.sleep(2)
 listener = socket.socket(2, 1, 132); listener.bind(('127.0.0.1', 5001)); listener.listen()
 accepted = listener.accept()[0]; time.sleep(12); accepted.send(accepted.recv(9)); accepted.recv(9)";
     let script = "export XDG_RUNTIME_DIR=${0%/*}; chmod 700 $XDG_RUNTIME_DIR
-        status=0; told=$($A preload -- python3 -c \"$1\" 2>&1) || status=$?; echo \"$status $told\"
+        status=0; told=$($A preload -- python3 -c \"$1\" 2>&1 9>&1) || status=$?; echo \"$status $told\"
         sleep 3; timeout 30 $A preload --udp-port 0 -- python3 -c \"import socket
 client = socket.socket(2, 1, 132); client.connect(('127.0.0.1', 5001)); client.send(b'hello')
 print(client.recv(9).decode())\"

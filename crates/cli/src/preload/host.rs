@@ -58,6 +58,7 @@ pub fn path() -> Option<PathBuf> {
 
 /// Serves the programs of the process that started this one, until they have ended.
 pub fn run(chosen: &ArgMatches, path: PathBuf) -> Result<i32, Failure> {
+    close_inherited();
     let recorder = recorder(chosen)?;
     let server = bind(chosen, path, recorder.clone())?;
     let (stopper, asked) = (server.stopper(), server.stopper());
@@ -70,6 +71,17 @@ pub fn run(chosen: &ArgMatches, path: PathBuf) -> Result<i32, Failure> {
     tell();
     serve(server, recorder, go_to_background)?;
     Ok(code::OK)
+}
+
+/// Closes what the shell has open beside the standard files: whoever waits for the end of such a pipe, or for
+/// such a lock, does not wait for this process.
+fn close_inherited() {
+    let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let open: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    for descriptor in open.into_iter().filter(|&descriptor| descriptor > 2) {
+        // The descriptor of the folder itself is closed already.
+        let _ = nix::unistd::close(descriptor);
+    }
 }
 
 /// Writes a byte to the process that started this one, which may have ended.
