@@ -1,4 +1,4 @@
-//! Runs the checks of sockets.c, many.c, options.c and notifications.c with the preloaded library, each in
+//! Runs the checks of sockets.c, many.c, calls.c, options.c and notifications.c with the preloaded library, each in
 //! a network namespace of its own.
 #![cfg(target_os = "linux")]
 
@@ -20,6 +20,11 @@ fn sockets_behave_as_those_of_linux() {
 #[test]
 fn one_to_many_sockets_behave_as_those_of_linux() {
     check("many");
+}
+
+#[test]
+fn calls_fail_as_those_of_linux() {
+    check("calls");
 }
 
 #[test]

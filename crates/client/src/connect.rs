@@ -76,7 +76,7 @@ fn greet(fd: c_int, domain: c_int, style: c_int) -> Result<(), c_int> {
         _ => return Err(libc::EPROTONOSUPPORT),
     }
     let mut switched = if style == libc::SOCK_SEQPACKET { switches::MANY } else { 0 };
-    switched |= if domain == libc::AF_INET6 { switches::V6 } else { 0 };
+    switched |= if domain == libc::AF_INET6 { switches::MAPPED } else { 0 };
     begin(fd, switched, cookie)
 }
 
@@ -121,10 +121,20 @@ pub unsafe extern "C-unwind" fn connect(fd: c_int, address: *const sockaddr, len
     // SAFETY: the arguments are those of the program.
     unsafe {
         match table::find(fd) {
-            Some(entry) => begin_association(fd, entry, slice(address.cast(), len), &mut 0),
+            Some(entry) => begin_association(fd, entry, first(slice(address.cast(), len)), &mut 0),
             None => real::connect(fd, address, len),
         }
     }
+}
+
+/// The bytes of an address without those that follow: programs give the length of a `sockaddr_storage`, too.
+fn first(bytes: &[u8]) -> &[u8] {
+    let family = bytes.first_chunk().map_or(0, |&family| u16::from_ne_bytes(family));
+    let len = match c_int::from(family) {
+        libc::AF_INET => size_of::<libc::sockaddr_in>(),
+        _ => size_of::<libc::sockaddr_in6>(),
+    };
+    bytes.get(..len).unwrap_or(bytes)
 }
 
 /// Sends a ballast: zeros that fill more than a quarter of the send buffer. The socket is then not writable
@@ -235,7 +245,10 @@ unsafe fn take(
     address_len: *mut socklen_t,
     flags: c_int,
 ) -> c_int {
-    if !entry.has(switches::LISTENS) || entry.has(switches::MANY) {
+    if entry.has(switches::MANY) {
+        return fail(libc::EOPNOTSUPP);
+    }
+    if !entry.has(switches::LISTENS) {
         return fail(libc::EINVAL);
     }
     let mut vectors = Vectors::one(std::ptr::null_mut(), 0);
@@ -262,7 +275,7 @@ unsafe fn take(
         if flags & libc::SOCK_NONBLOCK != 0 {
             real::fcntl(new, libc::F_SETFL, (libc::O_RDWR | libc::O_NONBLOCK) as libc::c_ulong);
         }
-        let (bytes, len) = sockaddr_bytes(&header, entry.has(switches::V6));
+        let (bytes, len) = sockaddr_bytes(&header, entry.has(switches::MAPPED));
         give_address(&bytes[..len], address, address_len);
         new
     }

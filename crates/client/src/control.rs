@@ -3,10 +3,11 @@
 
 use crate::host;
 use crate::real;
-use crate::table;
+use crate::table::{self, Entry};
 use crate::vectors;
 use libc::{c_int, iovec};
-use records::{Answer, Op, Request};
+use records::{Answer, Op, Request, switches};
+use std::sync::atomic::Ordering;
 
 /// Size of the buffers for requests and answers.
 pub const ROOM: usize = Request::LEN + Request::MAX_BODY;
@@ -49,13 +50,22 @@ pub fn ask(
     let received = exchange(iov, &mut bytes, &mut None);
     let answer = usize::try_from(received).ok().and_then(|len| bytes.get(..len)).and_then(Answer::parse);
     let Some((answer, body)) = answer else { return (real::fail(libc::ENETDOWN), 0) };
-    table::set_switches(cookie, answer.switches);
     if answer.value < 0 {
         return (real::fail(-answer.value), 0);
     }
+    table::set_switches(cookie, answer.switches);
     let len = body.len().min(result.len());
     result[..len].copy_from_slice(&body[..len]);
     (answer.value, body.len())
+}
+
+/// True unless a one-to-one socket has never had an association. Asks the host process if this process does
+/// not know of one: another process may have connected the socket.
+pub fn is_associated(entry: &Entry) -> bool {
+    let known = switches::MANY | switches::ASSOCIATED;
+    let cookie = entry.cookie.load(Ordering::Relaxed);
+    // The request fails if the association has ended, because the host process has forgotten the socket then.
+    entry.has(known) || ask(cookie, Op::Attach, 0, 0, [&[]; 2], &mut []).0 < 0 || entry.has(known)
 }
 
 /// Sends a request, and receives its answer, which may carry a descriptor. Returns the length of the answer.

@@ -1,6 +1,6 @@
 //! `close`, `shutdown`, `dup`, `fcntl`, `ioctl` and their kin.
 
-use crate::control::ask;
+use crate::control::{ask, is_associated};
 use crate::real;
 use crate::receive::unread;
 use crate::table;
@@ -58,8 +58,16 @@ pub unsafe extern "C-unwind" fn closefrom(first: c_int) {
 }
 
 pub unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
-    // Even after SHUT_RDWR, the program can read what the peer has sent: only the sending half is shut down.
-    let how = if table::find(fd).is_some() && how == libc::SHUT_RDWR { libc::SHUT_WR } else { how };
+    let mut how = how;
+    // A thread that waits in accept gets an error after SHUT_RDWR, as with TCP.
+    if let Some(entry) = table::find(fd).filter(|entry| !entry.has(switches::LISTENS)) {
+        if entry.has(switches::MANY) || !is_associated(entry) {
+            return real::fail(libc::ENOTCONN);
+        }
+        // Even after SHUT_RDWR, the program can read what the peer has sent: only the sending half is shut
+        // down.
+        how = if how == libc::SHUT_RDWR { libc::SHUT_WR } else { how };
+    }
     // SAFETY: the call has no conditions.
     unsafe { real::shutdown(fd, how) }
 }

@@ -3,11 +3,12 @@
 use libc::{c_int, c_void, msghdr, sockaddr, socklen_t};
 use records::{Header, Kind, flags, number, switches};
 
-/// Returns the address in a record's header as the bytes of a `sockaddr`, and the number of these bytes.
-pub fn sockaddr_bytes(header: &Header, v6: bool) -> ([u8; 28], usize) {
+/// Returns the address in a record's header as the bytes of a `sockaddr`, and the number of these bytes. With
+/// `mapped`, an IPv4 address becomes an IPv4-mapped IPv6 address.
+pub fn sockaddr_bytes(header: &Header, mapped: bool) -> ([u8; 28], usize) {
     let mut bytes = [0; 28];
     bytes[2..4].copy_from_slice(&header.port.to_be_bytes());
-    match (header.family, v6) {
+    match (header.family, mapped) {
         (4, false) => {
             bytes[..2].copy_from_slice(&(libc::AF_INET as u16).to_ne_bytes());
             bytes[4..8].copy_from_slice(&header.address[..4]);
@@ -87,12 +88,10 @@ fn take_control(kind: c_int, data: &[u8], header: &mut Header) -> Result<(), c_i
     let word = |at: usize| u32::from_ne_bytes([data[at], data[at + 1], data[at + 2], data[at + 3]]);
     let sent = match (kind, data.len()) {
         (number::cmsg::SNDRCV, 32) => {
-            let lifetime = word(16);
             header.flags |= flags::POLICY;
-            if lifetime > 0 {
-                (header.policy, header.value) = (half(4) & number::send::POLICY, lifetime);
-                header.policy = if header.policy == 0 { 0x10 } else { header.policy };
-            }
+            (header.policy, header.value) = (half(4) & number::send::POLICY, word(16));
+            // A lifetime without a policy.
+            header.policy = if header.policy == 0 { number::send::TTL } else { header.policy };
             (header.ppid, header.context, header.association) = (word(8), word(12), word(28).cast_signed());
             half(4)
         }
@@ -148,7 +147,7 @@ pub unsafe fn give_message(
     if header.kind == Kind::Notification {
         message.msg_flags |= number::MSG_NOTIFICATION;
     }
-    let (address, len) = sockaddr_bytes(header, switched & switches::V6 != 0);
+    let (address, len) = sockaddr_bytes(header, switched & switches::MAPPED != 0);
     if message.msg_name.is_null() {
         message.msg_namelen = 0;
     } else {
@@ -156,7 +155,8 @@ pub unsafe fn give_message(
         unsafe { give_address(&address[..len], message.msg_name.cast(), &raw mut message.msg_namelen) };
     }
     let room = std::mem::take(&mut message.msg_controllen);
-    if header.kind != Kind::Data || message.msg_control.is_null() {
+    let room = if message.msg_control.is_null() { 0 } else { room };
+    if header.kind != Kind::Data {
         return;
     }
     if let Some(next) = next {

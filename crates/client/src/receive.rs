@@ -1,5 +1,6 @@
 //! `read`, `recv`, `recvfrom`, `recvmsg` and their kin.
 
+use crate::control::is_associated;
 use crate::message::{give_address, give_message, sockaddr_bytes};
 use crate::real::{self, errno, fail};
 use crate::table::{self, Entry, Locked, Place};
@@ -174,6 +175,9 @@ fn receive(fd: c_int, entry: &Entry, vectors: &Vectors, flags: c_int, got: &mut 
             Outcome::Empty if flags & libc::MSG_DONTWAIT != 0 => return fail(libc::EAGAIN) as isize,
             Outcome::Empty => {
                 drop(locked);
+                if !is_associated(entry) {
+                    return fail(libc::ENOTCONN) as isize;
+                }
                 // A receive of zero bytes waits as any other does, as long as `O_NONBLOCK` and `SO_RCVTIMEO`
                 // allow.
                 // SAFETY: nothing is written.
@@ -309,7 +313,7 @@ unsafe fn from(
     let mut got = None;
     let received = receive(fd, entry, &Vectors::one(buffer, len), flags, &mut got);
     if let Some(Got { header, .. }) = got {
-        let (bytes, len) = sockaddr_bytes(&header, entry.has(switches::V6));
+        let (bytes, len) = sockaddr_bytes(&header, entry.has(switches::MAPPED));
         // SAFETY: the pointers are the program's.
         unsafe { give_address(&bytes[..len], address, address_len) };
     }

@@ -1,6 +1,6 @@
 //! `write`, `send`, `sendto`, `sendmsg` and their kin.
 
-use crate::control::ask;
+use crate::control::{ask, is_associated};
 use crate::message::{read_address, read_control, slice};
 use crate::real::{self, fail};
 use crate::table::{self, Entry};
@@ -15,63 +15,86 @@ fn header() -> Header {
     header
 }
 
-/// Sends one message, in several records if it is long.
+/// Largest number of buffers of a message, as in Linux.
+const BUFFERS: usize = 1024;
+
+/// Sends one message, in several records if it is long or has many buffers.
+///
+/// # Safety
+/// `list` points to `count` buffers.
 unsafe fn transmit(
     fd: c_int,
     entry: &Entry,
-    vectors: &mut Vectors,
+    (list, count): (*const iovec, usize),
     mut header: Header,
     flags: c_int,
 ) -> isize {
-    let flags = flags & (libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL);
+    let mut flags = flags & (libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL);
+    if count > BUFFERS {
+        return fail(libc::EMSGSIZE) as isize;
+    }
+    // SAFETY: as the caller promises.
+    let total = (0..count).map(|n| unsafe { (*list.add(n)).iov_len }).sum::<usize>();
     let ends = header.flags & (record_flags::EOF | record_flags::ABORT) != 0;
-    if vectors.total == 0 && !ends {
+    if total == 0 && !ends {
         return fail(libc::EINVAL) as isize;
     }
-    if !is_allowed(entry, &header, vectors.total) {
+    if !is_allowed(entry, &header, total) {
         return -1;
     }
-    if vectors.total <= MAX_DATA {
-        header.length = vectors.total as u32;
-        vectors.set_header(&header);
-        let message = vectors::message(vectors.with_header());
-        // SAFETY: the buffers are the program's.
-        let sent = unsafe { real::sendmsg(fd, &raw const message, flags) };
-        return if sent < 0 { sent } else { vectors.total as isize };
+    if total <= MAX_DATA && count <= vectors::MOST {
+        // SAFETY: as the caller promises.
+        let mut vectors = unsafe { Vectors::new(list, count) };
+        return send_record(fd, &mut vectors, header, flags);
     }
-    // The lock keeps other long messages from coming between the pieces of this one. Only the
-    // first piece may be refused.
+    // The lock keeps other long messages from coming between the pieces of this one.
     let _locked = entry.lock();
-    let (mut from, mut flags) = (0, flags);
-    while from < vectors.total {
-        let mut part = vectors.part(from, MAX_DATA);
-        let last = from + part.total == vectors.total;
-        header.length = part.total as u32;
-        header.flags =
-            if last { header.flags | record_flags::END } else { header.flags & !record_flags::END };
-        part.set_header(&header);
-        let message = vectors::message(part.with_header());
-        // SAFETY: the buffers are the program's.
-        if unsafe { real::sendmsg(fd, &raw const message, flags) } < 0 {
-            let again = matches!(real::errno(), libc::EAGAIN | libc::EINTR);
-            if from == 0 || !again {
-                return -1;
+    let mut sent = 0;
+    for from in (0..count).step_by(vectors::MOST) {
+        // SAFETY: as the caller promises.
+        let vectors = unsafe { Vectors::new(list.add(from), count - from) };
+        let mut at = 0;
+        while at < vectors.total {
+            let mut part = vectors.part(at, MAX_DATA);
+            header.flags &= !record_flags::END;
+            header.flags |= if sent + part.total == total { record_flags::END } else { 0 };
+            if send_record(fd, &mut part, header, flags) < 0 {
+                // Only the first piece may be refused.
+                let again = matches!(real::errno(), libc::EAGAIN | libc::EINTR);
+                if sent == 0 || !again {
+                    return -1;
+                }
+                crate::receive::wait_for_room(fd);
+                continue;
             }
-            crate::receive::wait_for_room(fd);
-            continue;
+            flags &= !libc::MSG_DONTWAIT;
+            (sent, at) = (sent + part.total, at + part.total);
         }
-        flags &= !libc::MSG_DONTWAIT;
-        from += part.total;
     }
-    vectors.total as isize
+    total as isize
+}
+
+/// Sends one record. Returns the number of bytes of the buffers, or -1 and errno.
+fn send_record(fd: c_int, vectors: &mut Vectors, mut header: Header, flags: c_int) -> isize {
+    header.length = vectors.total as u32;
+    vectors.set_header(&header);
+    let message = vectors::message(vectors.with_header());
+    // SAFETY: the buffers are the program's.
+    let sent = unsafe { real::sendmsg(fd, &raw const message, flags) };
+    if sent < 0 { sent } else { vectors.total as isize }
 }
 
 /// Asks the host process (with the SCTP stack) about a message that it might refuse: the stream is
 /// not known to exist, the message names a key, or an option restricts the messages of the socket. If
 /// it refuses, sets errno and returns false.
 fn is_allowed(entry: &Entry, header: &Header, length: usize) -> bool {
+    let has_address = header.flags & record_flags::ADDRESS != 0;
+    let listens = entry.has(switches::LISTENS) && !entry.has(switches::MANY);
+    if listens || !has_address && !is_associated(entry) {
+        return fail(libc::EPIPE) >= 0;
+    }
     let known = entry.streams.load(Ordering::Relaxed);
-    let named = !entry.has(switches::MANY) || header.flags & record_flags::ADDRESS == 0;
+    let named = !entry.has(switches::MANY) || !has_address;
     // For a one-to-one socket, `streams` has 0 in place of the number of the association.
     let number = if entry.has(switches::MANY) { u64::from(header.association.cast_unsigned()) } else { 0 };
     let is_known = named && known >> 32 == number && u64::from(header.stream) < known & 0xffff_ffff;
@@ -90,8 +113,9 @@ fn is_allowed(entry: &Entry, header: &Header, length: usize) -> bool {
 }
 
 unsafe fn simple(fd: c_int, entry: &Entry, buffer: *const c_void, len: usize, flags: c_int) -> isize {
+    let buffer = iovec { iov_base: buffer.cast_mut(), iov_len: len };
     // SAFETY: the buffer is the program's.
-    unsafe { transmit(fd, entry, &mut Vectors::one(buffer.cast_mut(), len), header(), flags) }
+    unsafe { transmit(fd, entry, (&raw const buffer, 1), header(), flags) }
 }
 
 pub unsafe extern "C-unwind" fn write(fd: c_int, buffer: *const c_void, len: usize) -> isize {
@@ -108,8 +132,7 @@ pub unsafe extern "C-unwind" fn writev(fd: c_int, vectors: *const iovec, count: 
     // SAFETY: the arguments are those of the program.
     unsafe {
         let Some(entry) = table::find(fd) else { return real::writev(fd, vectors, count) };
-        let mut vectors = Vectors::new(vectors, usize::try_from(count).unwrap_or(0));
-        transmit(fd, entry, &mut vectors, header(), 0)
+        transmit(fd, entry, (vectors, usize::try_from(count).unwrap_or(0)), header(), 0)
     }
 }
 
@@ -141,7 +164,8 @@ pub unsafe extern "C-unwind" fn sendto(
         if !address.is_empty() && !read_address(address, &mut header) {
             return fail(libc::EINVAL) as isize;
         }
-        transmit(fd, entry, &mut Vectors::one(buffer.cast_mut(), len), header, flags)
+        let buffer = iovec { iov_base: buffer.cast_mut(), iov_len: len };
+        transmit(fd, entry, (&raw const buffer, 1), header, flags)
     }
 }
 
@@ -157,8 +181,7 @@ pub unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags
         if let Err(error) = read_control(message, &mut header) {
             return fail(error) as isize;
         }
-        let mut vectors = Vectors::new((*message).msg_iov, (*message).msg_iovlen);
-        transmit(fd, entry, &mut vectors, header, flags)
+        transmit(fd, entry, ((*message).msg_iov, (*message).msg_iovlen), header, flags)
     }
 }
 

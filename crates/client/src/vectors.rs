@@ -3,8 +3,8 @@
 use libc::{c_void, iovec};
 use records::Header;
 
-/// Largest number of the program's buffers in one call.
-const MOST: usize = 62;
+/// Largest number of the program's buffers in one record.
+pub const MOST: usize = 62;
 
 /// A record's header, and the program's buffers for the data behind it.
 pub struct Vectors {

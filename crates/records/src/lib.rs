@@ -38,14 +38,16 @@ pub mod switches {
     pub const NXTINFO: u16 = 4;
     /// The socket is of style one-to-many.
     pub const MANY: u16 = 8;
-    /// The socket is of domain `AF_INET6`.
-    pub const V6: u16 = 16;
+    /// The program gets IPv4 addresses as IPv4-mapped IPv6 addresses.
+    pub const MAPPED: u16 = 16;
     /// The socket listens.
     pub const LISTENS: u16 = 32;
     /// `SO_LINGER` with a time: close waits for the end of the associations.
     pub const LINGERS: u16 = 64;
     /// The library must ask the host process about each message, for example for `SCTP_DISABLE_FRAGMENTS`.
     pub const CHECKED: u16 = 128;
+    /// The one-to-one socket has or had an association: it can send and receive.
+    pub const ASSOCIATED: u16 = 256;
 }
 
 pub(crate) fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {

@@ -25,6 +25,8 @@ fn shortened(mut answer: Vec<u8>, name: i32, room: usize) -> Result<Vec<u8>, Err
         n::PEER_ADDR_PARAMS if room >= 152 => answer.truncate(152),
         // Older programs expect only the value, without the number of an association before it.
         n::MAXSEG | n::MAX_BURST if room >= 4 => return Ok(answer.split_off(4)),
+        // libsctp asks again with more room.
+        n::GET_PEER_ADDRS | n::GET_LOCAL_ADDRS => return Err(Errno::ENOMEM),
         _ => return Err(Errno::EINVAL),
     }
     Ok(answer)
@@ -105,7 +107,8 @@ impl Server {
             Op::LocalName => {
                 let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
                 let address = self.local_address(key);
-                Ok((0, address::write(address, socket.port.unwrap_or(0), socket.v6), None))
+                let mapped = socket.maps() || socket.v6 && address.is_unspecified();
+                Ok((0, address::write(address, socket.port.unwrap_or(0), mapped), None))
             }
             Op::PeerName => {
                 let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
@@ -113,7 +116,7 @@ impl Server {
                 let peer = number.and_then(|&number| self.associations.get(number));
                 let peer = peer.filter(|peer| peer.up).ok_or(Errno::ENOTCONN)?;
                 let address = *peer.peers.first().ok_or(Errno::ENOTCONN)?;
-                Ok((0, address::write(address, peer.peer_port, socket.v6), None))
+                Ok((0, address::write(address, peer.peer_port, socket.maps()), None))
             }
             Op::Check => {
                 let header = Header::parse(body).ok_or(Errno::EINVAL)?;

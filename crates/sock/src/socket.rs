@@ -4,7 +4,7 @@ use crate::pair::Pair;
 use bytes::Bytes;
 use io::link_number;
 use nix::errno::Errno;
-use records::{Header, notification, switches};
+use records::{Header, notification, number, switches};
 use sctp::Config;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
@@ -123,10 +123,14 @@ impl Socket {
             (self.settings.receive_info, switches::RCVINFO),
             (self.settings.next_info, switches::NXTINFO),
             (self.many, switches::MANY),
-            (self.v6, switches::V6),
+            (self.maps(), switches::MAPPED),
             (self.backlog.is_some(), switches::LISTENS),
             (self.settings.linger.is_some_and(|seconds| seconds > 0), switches::LINGERS),
             (self.settings.whole || self.settings.defaults.stream > 0, switches::CHECKED),
+            (
+                !self.many && (self.phase != Phase::Idle || !self.associations.is_empty()),
+                switches::ASSOCIATED,
+            ),
         ] {
             all |= if on { switch } else { 0 };
         }
@@ -148,14 +152,18 @@ impl Socket {
 
     /// True for an IPv6 socket without IPv4 (`IPV6_V6ONLY`).
     pub fn v6_only(&self) -> bool {
-        const IPV6: (i32, i32) = (41, 26);
-        let kept = self.settings.kept.get(&IPV6);
-        self.v6 && kept.is_some_and(|value| value.iter().any(|&byte| byte != 0))
+        const IPV6_V6ONLY: (i32, i32) = (41, 26);
+        self.v6 && self.is_on(IPV6_V6ONLY).unwrap_or(false)
     }
 
     /// True if the program gets IPv4 addresses as IPv4-mapped IPv6 addresses.
     pub fn maps(&self) -> bool {
-        self.v6
+        self.v6 && self.is_on((number::SCTP, number::I_WANT_MAPPED_V4_ADDR)).unwrap_or(true)
+    }
+
+    /// The value of a flag that is kept as the program has set it; `None` if it has not.
+    fn is_on(&self, option: (i32, i32)) -> Option<bool> {
+        self.settings.kept.get(&option).map(|value| value.iter().any(|&byte| byte != 0))
     }
 }
 
