@@ -311,9 +311,39 @@ static void parts(void) {
     NEED(take(listener, data, sizeof data) == 4000 && (last_flags & MSG_EOR));
 }
 
+/* A peer that has restarted: the program is told, and its socket goes on with the same association. */
+static void restarted(void) {
+    static const int styles[] = {SOCK_SEQPACKET, SOCK_STREAM};
+    for (int n = 0; n < 2; n++) {
+        int listener = server(styles[n]), fd = listener;
+        struct sctp_assoc_change change;
+        unsigned char data[1500];
+        subscribe(listener, SCTP_ASSOC_CHANGE);
+        struct raw_peer peer = raw_peer(6001);
+        NEED(styles[n] == SOCK_SEQPACKET || (fd = accept(listener, 0, 0)) >= 0);
+        next(fd, SCTP_ASSOC_CHANGE, &change, sizeof change);
+        NEED(change.sac_state == SCTP_COMM_UP);
+        sctp_assoc_t id = change.sac_assoc_id;
+        for (int turn = 0; turn < 2; turn++) {
+            raw_data(&peer, FIRST | LAST, 0);
+            NEED(take(fd, data, sizeof data) == 1000);
+            raw_connect(&peer);
+            next(fd, SCTP_ASSOC_CHANGE, &change, sizeof change);
+            NEED(change.sac_state == SCTP_RESTART && change.sac_assoc_id == id);
+        }
+        raw_data(&peer, FIRST | LAST, 0);
+        NEED(take(fd, data, sizeof data) == 1000);
+        close(peer.fd);
+        struct linger abort = {1, 0};
+        NEED(setsockopt(fd, SOL_SOCKET, SO_LINGER, &abort, sizeof abort) == 0);
+        close(fd), close(listener);
+        pause_ms(200);
+    }
+}
+
 int main(int count, char **names) {
     static const struct check checks[] = {{"failed", failed},         {"dry", dry},   {"remote_error", remote_error},
                                           {"adaptation", adaptation}, {"keys", keys}, {"parts", parts},
-                                          {"lifetimes", lifetimes}};
+                                          {"lifetimes", lifetimes},   {"restarted", restarted}};
     return run(count, names, checks, sizeof checks / sizeof *checks);
 }

@@ -168,9 +168,79 @@ static void connectx(void) {
     close(listener);
 }
 
+static struct sctp_paddrparams path_params(int fd) {
+    struct sctp_paddrparams params = {0};
+    socklen_t len = sizeof params;
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, &params, &len) == 0 && len == sizeof params);
+    return params;
+}
+
+/* A program that reads the parameters of paths, changes some, and sets all, changes only these. */
+static void paths(void) {
+    int fd = opened(SOCK_STREAM);
+    struct sctp_sack_info sack;
+    socklen_t len = sizeof sack;
+    struct sctp_paddrparams before = path_params(fd), after = before, wrong = {.spp_flags = SPP_PMTUD};
+    NEED(before.spp_flags == (SPP_HB_ENABLE | SPP_PMTUD_ENABLE | SPP_SACKDELAY_ENABLE));
+    after.spp_hbinterval = 7000, after.spp_sackdelay = 300, after.spp_pathmaxrxt = 3;
+    set(fd, SCTP_PEER_ADDR_PARAMS, &after, sizeof after);
+    struct sctp_paddrparams now = path_params(fd);
+    NEED(now.spp_hbinterval == 7000 && now.spp_sackdelay == 300 && now.spp_pathmaxrxt == 3);
+    NEED(now.spp_flags == before.spp_flags);
+    after.spp_flags = SPP_HB_DISABLE | SPP_PMTUD_DISABLE | SPP_SACKDELAY_DISABLE;
+    set(fd, SCTP_PEER_ADDR_PARAMS, &after, sizeof after);
+    NEED(path_params(fd).spp_flags == after.spp_flags);
+    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, &wrong, sizeof wrong), EINVAL);
+    set(fd, SCTP_PEER_ADDR_PARAMS, &before, sizeof before);
+    NEED(path_params(fd).spp_flags == before.spp_flags);
+    /* The older structure of SCTP_DELAYED_SACK: 0 turns delayed SACKs off. */
+    struct sctp_assoc_value off = {0};
+    set(fd, SCTP_DELAYED_SACK, &off, sizeof off);
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_DELAYED_SACK, &sack, &len) == 0 && sack.sack_freq == 1);
+}
+
+/* While the peer does not read: chunks that are not acknowledged, messages that wait, and its window. */
+static void queues(void) {
+    int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), small = 20000;
+    static char data[5000];
+    struct sctp_status status = {0};
+    struct sctp_assocparams params = {0};
+    socklen_t len = sizeof status;
+    NEED(setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof small) == 0);
+    join(client);
+    NEED(accept(listener, 0, 0) >= 0);
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_STATUS, &status, &len) == 0);
+    NEED(status.sstat_unackdata == 0 && status.sstat_penddata == 0);
+    len = sizeof params;
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_ASSOCINFO, &params, &len) == 0);
+    NEED(params.sasoc_number_peer_destinations >= 1 && params.sasoc_peer_rwnd == 20000);
+    for (int n = 0; n < 100; n++)
+        NEED(send(client, data, sizeof data, 0) == sizeof data);
+    pause_ms(300);
+    len = sizeof status;
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_STATUS, &status, &len) == 0 && status.sstat_penddata > 10);
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_ASSOCINFO, &params, &len) == 0 && params.sasoc_peer_rwnd < 20000);
+}
+
+/* Policies of PR-SCTP in the older structure of a message, and in that of its defaults. */
+static void policies(void) {
+    int fd = opened(SOCK_STREAM);
+    struct sctp_sndrcvinfo usual = {.sinfo_flags = SCTP_PR_SCTP_RTX, .sinfo_timetolive = 2}, kept = {0};
+    struct sctp_default_prinfo policy = {0};
+    socklen_t len = sizeof policy;
+    set(fd, SCTP_DEFAULT_SEND_PARAM, &usual, sizeof usual);
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_DEFAULT_PRINFO, &policy, &len) == 0);
+    NEED(policy.pr_policy == SCTP_PR_SCTP_RTX && policy.pr_value == 2);
+    len = sizeof kept;
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_DEFAULT_SEND_PARAM, &kept, &len) == 0);
+    NEED(kept.sinfo_flags == usual.sinfo_flags && kept.sinfo_timetolive == 2);
+}
+
 int main(int count, char **names) {
     static const struct check checks[] = {{"options", options},   {"thresholds", thresholds}, {"hmacs", hmacs},
                                           {"probing", probing},   {"answers", answers},
-                                          {"udp_port", udp_port}, {"connectx", connectx}};
+                                          {"udp_port", udp_port}, {"connectx", connectx},
+                                          {"paths", paths},       {"queues", queues},
+                                          {"policies", policies}};
     return run(count, names, checks, sizeof checks / sizeof *checks);
 }

@@ -43,33 +43,40 @@ static size_t raw_take(const struct raw_peer *peer, int type, unsigned char *chu
     }
 }
 
-/* A connected peer at an SCTP port, that announces PR-SCTP and Adaptation Layer Indication 0xabcd. */
-static struct raw_peer raw_peer(int port) {
+/* Connects; a second time as a peer that has restarted. Announces PR-SCTP and Adaptation Layer Indication 0xabcd. */
+static void raw_connect(struct raw_peer *peer) {
     enum { INIT = 1, INIT_ACK = 2, COOKIE_ECHO = 10, COOKIE_ACK = 11, COOKIE = 7 };
-    struct raw_peer peer = {socket(AF_INET, SOCK_DGRAM, 0), port, 0, 1};
-    struct sockaddr_in from = at(RAW_UDP_PORT, "127.0.0.2");
-    NEED(bind(peer.fd, (void *)&from, sizeof from) == 0);
-    /* Tag 7, a_rwnd 0x10000, 10 streams each way, first TSN 1. */
-    static const unsigned char init[] = {INIT, 0, 0, 32, 0, 0, 0, 7, 0, 1, 0, 0, 0, 10, 0, 10, 0, 0, 0, 1,
-                                         0xc0, 0, 0, 4, 0xc0, 6, 0, 8, 0, 0, 0xab, 0xcd};
+    peer->tag = 0, peer->tsn = 1;
+    static unsigned char own_tag = 6;
+    /* Another tag each time, a_rwnd 0x10000, 10 streams each way, first TSN 1. */
+    const unsigned char init[] = {INIT, 0, 0, 32, 0, 0, 0, ++own_tag, 0, 1, 0, 0, 0, 10, 0, 10, 0, 0, 0, 1,
+                                  0xc0, 0, 0, 4, 0xc0, 6, 0, 8, 0, 0, 0xab, 0xcd};
     unsigned char chunks[CHUNKS], echo[CHUNKS] = {COOKIE_ECHO};
-    raw_send(&peer, init, sizeof init);
-    size_t len = raw_take(&peer, INIT_ACK, chunks), at = 20;
+    raw_send(peer, init, sizeof init);
+    size_t len = raw_take(peer, INIT_ACK, chunks), at = 20;
     uint32_t tag;
     memcpy(&tag, chunks + 4, 4);
-    peer.tag = ntohl(tag);
+    peer->tag = ntohl(tag);
     while (at + 4 <= len) {
         size_t kind = chunks[at] << 8 | chunks[at + 1], size = chunks[at + 2] << 8 | chunks[at + 3];
         if (kind == COOKIE) {
             memcpy(echo + 2, chunks + at + 2, size - 2);
-            raw_send(&peer, echo, size);
-            raw_take(&peer, COOKIE_ACK, chunks);
-            return peer;
+            raw_send(peer, echo, size);
+            raw_take(peer, COOKIE_ACK, chunks);
+            return;
         }
         NEED(size >= 4);
         at += (size + 3) / 4 * 4;
     }
     NEED(!"an INIT ACK has a cookie");
+}
+
+/* A connected peer at an SCTP port. */
+static struct raw_peer raw_peer(int port) {
+    struct raw_peer peer = {.fd = socket(AF_INET, SOCK_DGRAM, 0), .port = port};
+    struct sockaddr_in from = at(RAW_UDP_PORT, "127.0.0.2");
+    NEED(bind(peer.fd, (void *)&from, sizeof from) == 0);
+    raw_connect(&peer);
     return peer;
 }
 

@@ -183,6 +183,7 @@ impl Server {
             SOL_SOCKET => get_general(socket, name),
             SCTP => match name {
                 n::STATUS => self.status(key, given),
+                n::ASSOCINFO => Ok(self.assoc_info(key, given, get_sctp(socket, name, given)?)),
                 n::GET_PEER_ADDR_INFO => self.path_info(key, given),
                 n::GET_ASSOC_STATS => self.assoc_stats(key, given),
                 n::PR_ASSOC_STATUS | n::PR_STREAM_STATUS => self.abandoned(key, name, given),

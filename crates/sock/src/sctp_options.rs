@@ -70,7 +70,9 @@ pub fn set_sctp(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<()
         n::CMT_ON_OFF => set_cmt(config, value.u32(4)?)?,
         n::CMT_USE_DAC => config.cmt.dac = value.u32(4)? != 0,
         n::DELAYED_SACK => {
-            let (delay, frequency) = (value.u32(4)?, value.u32(8).unwrap_or(0));
+            let delay = value.u32(4)?;
+            // The older structure has no frequency: a delay of 0 turns delayed SACKs off.
+            let frequency = value.u32(8).unwrap_or(u32::from(delay == 0));
             if delay > 0 {
                 config.sack_delay = Span::from_millis(delay.into());
             }
@@ -118,18 +120,42 @@ fn set_hmacs(config: &mut Config, value: &Fields<'_>) -> Result<(), Errno> {
     Ok(())
 }
 
-/// `SCTP_PEER_ADDR_PARAMS`: heartbeats, and errors after which a path is inactive.
-fn set_path_params(config: &mut Config, value: &Fields<'_>) -> Result<(), Errno> {
-    const HEARTBEATS_ON: u32 = 1;
-    const HEARTBEATS_OFF: u32 = 2;
-    let flags = value.u32(146)?;
-    if flags & (HEARTBEATS_ON | HEARTBEATS_OFF) == HEARTBEATS_ON | HEARTBEATS_OFF {
-        return Err(Errno::EINVAL);
+/// Flags of `SCTP_PEER_ADDR_PARAMS`, each for on and off: heartbeats, path MTU discovery and delayed SACKs.
+const HEARTBEATS: [u32; 2] = [1, 2];
+const DISCOVERY: [u32; 2] = [8, 0x10];
+const DELAYED: [u32; 2] = [0x20, 0x40];
+
+/// The flag for on or off.
+fn either([on, off]: [u32; 2], is_on: bool) -> u32 {
+    if is_on { on } else { off }
+}
+
+/// True if flags turn something on, false if off; `None` if they do not change it.
+fn switched(flags: u32, [on, off]: [u32; 2]) -> Result<Option<bool>, Errno> {
+    match (flags & on != 0, flags & off != 0) {
+        (true, true) => Err(Errno::EINVAL),
+        (false, false) => Ok(None),
+        (is_on, _) => Ok(Some(is_on)),
     }
-    if flags & HEARTBEATS_OFF != 0 {
-        config.hb_interval = None;
-    } else if flags & HEARTBEATS_ON != 0 {
-        config.hb_interval = value.millis(132)?.or(config.hb_interval);
+}
+
+/// `SCTP_PEER_ADDR_PARAMS`: heartbeats, errors after which a path is inactive, path MTU discovery and delayed
+/// SACKs.
+fn set_path_params(config: &mut Config, value: &Fields<'_>) -> Result<(), Errno> {
+    let flags = value.u32(146)?;
+    match switched(flags, HEARTBEATS)? {
+        Some(true) => config.hb_interval = value.millis(132)?.or(config.hb_interval),
+        Some(false) => config.hb_interval = None,
+        None => {}
+    }
+    config.pmtud = switched(flags, DISCOVERY)?.unwrap_or(config.pmtud);
+    match switched(flags, DELAYED)? {
+        Some(true) => {
+            config.sack_delay = value.millis(142)?.unwrap_or(config.sack_delay);
+            config.sack_frequency = config.sack_frequency.max(2);
+        }
+        Some(false) => config.sack_frequency = 1,
+        None => {}
     }
     if value.u16(136)? > 0 {
         config.path_max_retrans = value.u16(136)?.into();
@@ -153,7 +179,10 @@ fn set_setting(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<(),
         n::DEFAULT_SEND_PARAM => {
             (settings.defaults.stream, settings.defaults.flags) = (value.u16(0)?, value.u16(4)?);
             (settings.defaults.ppid, settings.defaults.context) = (value.u32(8)?, value.u32(12)?);
-            (settings.defaults.policy, settings.defaults.value) = (n::send::TTL, value.u32(16)?);
+            let policy = settings.defaults.flags & n::send::POLICY;
+            // A lifetime without a policy.
+            settings.defaults.policy = if policy == 0 { n::send::TTL } else { policy };
+            settings.defaults.value = value.u32(16)?;
         }
         n::DEFAULT_SNDINFO => {
             (settings.defaults.stream, settings.defaults.flags) = (value.u16(0)?, value.u16(2)?);
@@ -238,8 +267,10 @@ pub fn get_sctp(socket: &Socket, name: i32, given: &[u8]) -> Result<Vec<u8>, Err
             let address = given.get(4..132).unwrap_or(&[0; 128]);
             let written = id.put(address).u32(config.hb_interval.map_or(0, millis));
             let written = written.u16(config.path_max_retrans).u32(config.mtu.get());
-            let on = if config.hb_interval.is_some() { 1 } else { 2 };
-            written.u32(millis(config.sack_delay)).u32(on | 8 | 0x20_u32).pad_to(156)
+            let flags = either(HEARTBEATS, config.hb_interval.is_some())
+                | either(DISCOVERY, config.pmtud)
+                | either(DELAYED, config.sack_frequency > 1);
+            written.u32(millis(config.sack_delay)).u32(flags).pad_to(156)
         }
         n::PLPMTUD_PROBE_INTERVAL => {
             let address = given.get(8..136).unwrap_or(&[0; 128]);
@@ -261,9 +292,8 @@ fn get_setting(socket: &Socket, name: i32, given: &[u8]) -> Result<Vec<u8>, Errn
     let (id, defaults) = (id_of(given), &settings.defaults);
     let written = match name {
         n::DEFAULT_SEND_PARAM => {
-            let lifetime = if defaults.policy == n::send::TTL { defaults.value } else { 0 };
             let written = Written::default().u16(defaults.stream).u16(0_u16).u16(defaults.flags).u16(0_u16);
-            written.u32(defaults.ppid).u32(defaults.context).u32(lifetime).pad_to(32)
+            written.u32(defaults.ppid).u32(defaults.context).u32(defaults.value).pad_to(32)
         }
         n::DEFAULT_SNDINFO => {
             let written = Written::default().u16(defaults.stream).u16(defaults.flags);

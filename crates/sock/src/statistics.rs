@@ -27,15 +27,28 @@ impl Server {
             State::ShutdownReceived => 7,
             State::ShutdownAckSent => 8,
         };
-        let AssocStats { peer_rwnd, outstanding_chunks, .. } =
+        let AssocStats { peer_rwnd, outstanding_chunks, unsent_messages, .. } =
             endpoint.stats(association.id).unwrap_or_default();
         let mut paths = endpoint.paths(association.id).ok_or(Errno::EINVAL)?;
         let primary = paths.find(|path| path.is_primary).ok_or(Errno::EINVAL)?;
         let written = Written::default().i32(number).i32(state).u32(peer_rwnd.get()).u16(outstanding_chunks);
-        let written = written.u16(0_u16).u16(association.inbound).u16(association.outbound);
+        let written = written.u16(unsent_messages).u16(association.inbound).u16(association.outbound);
         let written = written.u32(fragment(primary.mtu));
         let mapped = self.sockets.get(&key).is_some_and(Socket::maps);
         Ok(written.put(path_info(number, &primary, association.peer_port, mapped)).0)
+    }
+
+    /// Completes the option `SCTP_ASSOCINFO` of a socket: puts in the number of the peer's addresses and its
+    /// window if there is an association.
+    pub(crate) fn assoc_info(&self, key: usize, given: &[u8], mut info: Vec<u8>) -> Vec<u8> {
+        let number = self.association_of(key, given).ok();
+        if let Some(of) = number.and_then(|number| self.associations.get(number)) {
+            let stats = self.host.endpoint(of.port).and_then(|endpoint| endpoint.stats(of.id));
+            let window = stats.map_or(0, |stats| stats.peer_rwnd.get());
+            let peer = Written::default().u16(of.peers.len()).u32(window);
+            info[6..12].copy_from_slice(&peer.0);
+        }
+        info
     }
 
     /// `SCTP_GET_PEER_ADDR_INFO`.
