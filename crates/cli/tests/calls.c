@@ -1,5 +1,6 @@
 /* Socket calls in states in which they fail, and of programs with many buffers or children. */
 #include "sockets.h"
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -117,6 +118,23 @@ static void children(void) {
     NEED(send(client, "x", 1, 0) == 1 && take(accepted, data, sizeof data) == 1 && data[0] == 'x');
 }
 
+/* What a program writes by stdio or splice, past the preloaded library, arrives. */
+static void past(void) {
+    int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), accepted, ends[2];
+    char data[16];
+    join(client);
+    NEED((accepted = accept(listener, 0, 0)) >= 0);
+    if (fork() == 0) {
+        dup2(client, 1);
+        execlp("echo", "echo", "hello", NULL);
+        _exit(1);
+    }
+    NEED(take(accepted, data, sizeof data) == 6 && !memcmp(data, "hello\n", 6) && (last_flags & MSG_EOR));
+    NEED(pipe(ends) == 0 && write(ends[1], "spliced", 7) == 7);
+    NEED(splice(ends[0], NULL, client, NULL, 7, 0) == 7);
+    NEED(take(accepted, data, sizeof data) == 7 && !memcmp(data, "spliced", 7));
+}
+
 /* A message of as many buffers as Linux allows is one message. */
 static void buffers(void) {
     enum { BUFFERS = 1024, LENGTH = 300 };
@@ -205,6 +223,6 @@ static void mapped(void) {
 int main(int count, char **names_of_checks) {
     static const struct check checks[] = {{"unconnected", unconnected}, {"names", names}, {"children", children},
                                           {"buffers", buffers},         {"first", first}, {"mapped", mapped},
-                                          {"storage", storage}};
+                                          {"storage", storage},         {"past", past}};
     return run(count, names_of_checks, checks, sizeof checks / sizeof *checks);
 }

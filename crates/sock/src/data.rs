@@ -60,17 +60,11 @@ impl Server {
                 Incoming::Nothing => return,
                 Incoming::End => return self.on_end(key),
                 Incoming::Record(length) => {
-                    let record = &buffer[..length];
-                    match Header::parse(record) {
-                        Some(header) if header.kind == Kind::Data => {
-                            let data = record.get(Header::LEN..).unwrap_or_default();
-                            if !self.send(key, header, Bytes::copy_from_slice(data)) {
-                                return;
-                            }
-                        }
-                        // A ballast (a record that only fills the send buffer) is dropped
-                        // once it has been read, and so are records of other kinds.
-                        _ => {}
+                    let (header, data) = split(&buffer[..length]);
+                    // A ballast (a record that only fills the send buffer) is dropped
+                    // once it has been read, and so are records of other kinds.
+                    if header.kind == Kind::Data && !self.send(key, header, Bytes::copy_from_slice(data)) {
+                        return;
                     }
                 }
             }
@@ -304,6 +298,17 @@ impl Server {
             }
         }
     }
+}
+
+/// The header and the data of a record. What a program writes past its library, for example by stdio, is a
+/// message without a header.
+fn split(record: &[u8]) -> (Header, &[u8]) {
+    if let Some(header) = Header::parse(record) {
+        return (header, record.get(Header::LEN..).unwrap_or_default());
+    }
+    let mut header = Header::new(Kind::Data);
+    header.flags = flags::END | flags::DEFAULTS;
+    (header, record)
 }
 
 fn received_header(socket: &Socket, association: &Association, number: i32, received: &Received) -> Header {
