@@ -311,6 +311,20 @@ static void parts(void) {
     NEED(take(listener, data, sizeof data) == 4000 && (last_flags & MSG_EOR));
 }
 
+/* An address that answers for the first time is confirmed. */
+static void confirmed(void) {
+    int client = opened(SOCK_STREAM), listener = opened(SOCK_STREAM);
+    struct sockaddr_in both[2] = {at(PORT, "127.0.0.1"), at(PORT, "127.0.0.2")};
+    union sctp_notification what;
+    set(listener, SCTP_SOCKOPT_BINDX_ADD, both, sizeof both);
+    NEED(listen(listener, 5) == 0);
+    subscribe(client, SCTP_PEER_ADDR_CHANGE);
+    join(client);
+    next(client, SCTP_PEER_ADDR_CHANGE, &what, sizeof what);
+    NEED(what.sn_paddr_change.spc_state == SCTP_ADDR_CONFIRMED);
+    NEED(!memcmp(&what.sn_paddr_change.spc_aaddr, &both[1], sizeof both[1]) && is_quiet(client));
+}
+
 /* A peer that has restarted: the program is told, and its socket goes on with the same association. */
 static void restarted(void) {
     static const int styles[] = {SOCK_SEQPACKET, SOCK_STREAM};
@@ -344,6 +358,6 @@ static void restarted(void) {
 int main(int count, char **names) {
     static const struct check checks[] = {{"failed", failed},         {"dry", dry},   {"remote_error", remote_error},
                                           {"adaptation", adaptation}, {"keys", keys}, {"parts", parts},
-                                          {"lifetimes", lifetimes},   {"restarted", restarted}};
+                                          {"lifetimes", lifetimes},   {"restarted", restarted}, {"confirmed", confirmed}};
     return run(count, names, checks, sizeof checks / sizeof *checks);
 }

@@ -18,6 +18,8 @@ pub struct Association {
     /// connect to, or that its INIT lists.
     pub peers: Vec<IpAddr>,
     pub peer_port: u16,
+    /// Addresses of the peer whose state has changed; true: the program was told that it failed.
+    pub failed: BTreeMap<IpAddr, bool>,
     /// True once the handshake is complete.
     pub up: bool,
     pub outbound: u16,
@@ -45,6 +47,7 @@ impl Association {
             owner: Some(owner),
             peers,
             peer_port,
+            failed: BTreeMap::new(),
             up: false,
             outbound: 0,
             inbound: 0,

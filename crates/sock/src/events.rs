@@ -145,15 +145,7 @@ impl Server {
                     self.pump(key);
                 }
             }
-            Event::PathChanged { address, state } => {
-                let state = match state {
-                    PathState::Active => 0,
-                    PathState::Inactive => 1,
-                    PathState::PotentiallyFailed if self.tells_of_failing(number) => 6,
-                    _ => return,
-                };
-                self.tell_address(number, address, state);
-            }
+            Event::PathChanged { address, state } => self.on_path(number, address, state),
             Event::PeerAddressAdded { address } => self.tell_address(number, address, 3),
             Event::PeerAddressRemoved { address } => self.tell_address(number, address, 2),
             Event::PrimaryChanged { address, .. } => self.tell_address(number, address, 4),
@@ -188,6 +180,35 @@ impl Server {
             Event::Closed { reason } => self.on_closed(number, &reason),
             _ => {}
         }
+    }
+
+    /// Tells of the state of an address: an address is available again only after the program was told that
+    /// it failed.
+    fn on_path(&mut self, number: i32, address: IpAddr, state: PathState) {
+        const AVAILABLE: u32 = 0;
+        const UNREACHABLE: u32 = 1;
+        const CONFIRMED: u32 = 5;
+        const FAILING: u32 = 6;
+        let tells = self.tells_of_failing(number);
+        let Some(association) = self.associations.get_mut(number) else { return };
+        let failed = &mut association.failed;
+        let told = match state {
+            PathState::Active => match failed.insert(address, false) {
+                Some(true) => AVAILABLE,
+                Some(false) => return,
+                None => CONFIRMED,
+            },
+            PathState::Inactive => UNREACHABLE,
+            PathState::PotentiallyFailed if tells => FAILING,
+            _ => {
+                failed.entry(address).or_insert(false);
+                return;
+            }
+        };
+        if state != PathState::Active {
+            failed.insert(address, true);
+        }
+        self.tell_address(number, address, told);
     }
 
     /// True if the program is told of paths that are potentially failed (`SCTP_PF_EXPOSE_ENABLE`).

@@ -397,6 +397,49 @@ fn a_report_has_each_association_and_its_paths() {
     assert!(anabranch_sock::status(std::path::Path::new("/nonexistent")).is_err());
 }
 
+/// `SCTP_ADDR_OVER`: the address of a message is the path that it takes.
+#[test]
+fn a_message_takes_the_path_of_the_address_that_it_names() {
+    use records::number::{SCTP, SOCKOPT_BINDX_ADD};
+    let addresses = [[127, 0, 0, 1], [127, 0, 0, 2]];
+    let server = Running::start_at("over", &addresses);
+    let mut listener = server.open(5);
+    let both = addresses.map(|octets| address(octets, 5011)).concat();
+    assert_eq!(server.ask(&listener, Op::SetOption, SCTP, SOCKOPT_BINDX_ADD, &both).0, 0);
+    assert_eq!(server.ask(&listener, Op::Listen, 5, 0, &[]).0, 0);
+    let mut sender = server.open(5);
+    sender.write_all(&data(5011, b"first")).expect("sent");
+    receive(&mut listener);
+    let sent = || {
+        let report = anabranch_sock::status(&server.path).expect("a report");
+        let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+        let all = report["associations"].as_array().expect("a list").clone();
+        let ours = all.into_iter().find(|of| of["peer_port"] == 5011).expect("the association");
+        addresses.map(|octets| {
+            let name = IpAddr::from(octets).to_string();
+            let paths = ours["paths"].as_array().expect("a list");
+            paths
+                .iter()
+                .filter(|path| path["remote"] == name)
+                .filter_map(|path| path["sent_bytes"].as_u64())
+                .sum()
+        })
+    };
+    std::thread::sleep(Duration::from_millis(300));
+    for (n, octets) in addresses.into_iter().enumerate() {
+        let before: [u64; 2] = sent();
+        let mut record = data_to(octets, 5011, &[9; 700]);
+        let mut header = Header::parse(&record).expect("a header");
+        header.flags = flags::END | flags::ADDRESS | flags::ADDRESS_OVER;
+        record[..Header::LEN].copy_from_slice(&header.to_bytes());
+        sender.write_all(&record).expect("sent");
+        assert_eq!(receive(&mut listener).len(), Header::LEN + 700);
+        let after = sent();
+        assert_eq!((after[n] - before[n], after[1 - n] - before[1 - n]), (700, 0), "{octets:?}");
+    }
+    server.stop();
+}
+
 /// Bytes that are no record or request, and requests for a foreign socket, change nothing for others.
 #[test]
 fn garbage_is_dropped() {
