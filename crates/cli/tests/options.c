@@ -1,5 +1,6 @@
 /* Socket options by the preloaded library: what is set is read again, and what cannot work is refused. */
 #include "sockets.h"
+#include <netinet/tcp.h>
 
 static void options(void) {
     int fd = opened(SOCK_STREAM);
@@ -222,6 +223,41 @@ static void queues(void) {
     NEED(getsockopt(client, IPPROTO_SCTP, SCTP_ASSOCINFO, &params, &len) == 0 && params.sasoc_peer_rwnd < 20000);
 }
 
+/* Options of IP and TCP. TCP_NODELAY, which programs of --tcp-as-sctp set, is SCTP_NODELAY. */
+static void levels(void) {
+    static const struct {
+        int level, name;
+    } off[] = {{IPPROTO_IP, IP_TOS}, {IPPROTO_IPV6, IPV6_V6ONLY}, {IPPROTO_TCP, TCP_NODELAY}};
+    int client = opened(SOCK_STREAM), value = 9;
+    socklen_t len = sizeof value;
+    FAILS(setsockopt(client, -1, 1, &value, sizeof value), ENOPROTOOPT);
+    FAILS(getsockopt(client, -1, 1, &value, &len), ENOPROTOOPT);
+    for (int on = 0; on < 2; on++) {
+        for (unsigned n = 0; n < sizeof off / sizeof *off; n++) {
+            NEED(on == 0 || setsockopt(client, off[n].level, off[n].name, &on, sizeof on) == 0);
+            NEED(getsockopt(client, off[n].level, off[n].name, &value, &len) == 0 && value == on);
+        }
+        NEED(getsockopt(client, IPPROTO_SCTP, SCTP_NODELAY, &value, &len) == 0 && value == on);
+    }
+}
+
+/* An option of a one-to-many socket that names an association which does not exist. */
+static void numbers(void) {
+    int many = opened(SOCK_SEQPACKET);
+    struct sctp_paddrparams params = {.spp_assoc_id = 1234};
+    struct sctp_rtoinfo rto = {.srto_assoc_id = 1234};
+    struct sctp_sndinfo usual = {.snd_assoc_id = 1234};
+    struct sctp_initmsg init = {1234, 1234, 1234, 1234};
+    socklen_t len = sizeof rto;
+    FAILS(setsockopt(many, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, &params, sizeof params), EINVAL);
+    FAILS(getsockopt(many, IPPROTO_SCTP, SCTP_RTOINFO, &rto, &len), EINVAL);
+    FAILS(setsockopt(many, IPPROTO_SCTP, SCTP_DEFAULT_SNDINFO, &usual, sizeof usual), EINVAL);
+    len = sizeof init;
+    NEED(getsockopt(many, IPPROTO_SCTP, SCTP_INITMSG, &init, &len) == 0);
+    for (rto.srto_assoc_id = SCTP_FUTURE_ASSOC; rto.srto_assoc_id <= SCTP_ALL_ASSOC; rto.srto_assoc_id++)
+        set(many, SCTP_RTOINFO, &rto, sizeof rto);
+}
+
 /* Policies of PR-SCTP in the older structure of a message, and in that of its defaults. */
 static void policies(void) {
     int fd = opened(SOCK_STREAM);
@@ -241,6 +277,6 @@ int main(int count, char **names) {
                                           {"probing", probing},   {"answers", answers},
                                           {"udp_port", udp_port}, {"connectx", connectx},
                                           {"paths", paths},       {"queues", queues},
-                                          {"policies", policies}};
+                                          {"policies", policies}, {"levels", levels}, {"numbers", numbers}};
     return run(count, names, checks, sizeof checks / sizeof *checks);
 }

@@ -5,11 +5,18 @@ use crate::fields::{Fields, Written};
 use crate::general::{get_general, keep, set_general};
 use crate::sctp_options::{get_sctp, set_fragment, set_named, set_sctp};
 use crate::server::Server;
+use crate::socket::Socket;
 use nix::errno::Errno;
-use nix::libc::SOL_SOCKET;
+use nix::libc::{
+    IP_TOS, IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP, IPV6_TCLASS, IPV6_V6ONLY, SOL_SOCKET, TCP_NODELAY,
+};
 use records::notification::{self, kind};
 use records::number::{self as n, SCTP};
 use sctp::AssocOptions;
+
+/// Options of other levels that are 0 unless a program sets them.
+const ZERO: [(i32, i32); 3] =
+    [(IPPROTO_IP, IP_TOS), (IPPROTO_IPV6, IPV6_V6ONLY), (IPPROTO_IPV6, IPV6_TCLASS)];
 
 /// `SPP_HB_DEMAND` of `spp_flags`.
 const HEARTBEAT_NOW: u32 = 4;
@@ -24,6 +31,9 @@ impl Server {
         value: &[u8],
     ) -> Result<(), Errno> {
         let socket = self.sockets.get_mut(&key).ok_or(Errno::EBADF)?;
+        if level == SCTP && names_unknown(socket, name, value) {
+            return Err(Errno::EINVAL);
+        }
         match level {
             SCTP if name == n::SOCKOPT_BINDX_ADD => return self.bindx_add(key, value),
             SCTP if name == n::SOCKOPT_BINDX_REM => return self.bindx_remove(key, value),
@@ -54,7 +64,9 @@ impl Server {
                 }
             }
             SOL_SOCKET => set_general(socket, name, &Fields(value))?,
-            _ => keep(socket, level, name, value)?,
+            IPPROTO_TCP if name == TCP_NODELAY => socket.config.nagle = Fields(value).u32(0)? == 0,
+            IPPROTO_IP | IPPROTO_IPV6 | IPPROTO_TCP => keep(socket, level, name, value)?,
+            _ => return Err(Errno::ENOPROTOOPT),
         }
         self.apply(key);
         let dry = notification::FIRST + kind::SENDER_DRY;
@@ -179,6 +191,9 @@ impl Server {
         given: &[u8],
     ) -> Result<Vec<u8>, Errno> {
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
+        if level == SCTP && names_unknown(socket, name, given) {
+            return Err(Errno::EINVAL);
+        }
         match level {
             SOL_SOCKET => get_general(socket, name),
             SCTP => match name {
@@ -209,9 +224,40 @@ impl Server {
                 }
                 _ => get_sctp(socket, name, given),
             },
-            _ => socket.settings.kept.get(&(level, name)).cloned().ok_or(Errno::ENOPROTOOPT),
+            IPPROTO_TCP if name == TCP_NODELAY => {
+                Ok(Written::default().u32(u32::from(!socket.config.nagle)).0)
+            }
+            _ => {
+                let is_off = ZERO.contains(&(level, name)).then(|| vec![0; 4]);
+                socket.settings.kept.get(&(level, name)).cloned().or(is_off).ok_or(Errno::ENOPROTOOPT)
+            }
         }
     }
+}
+
+/// True if an option of a one-to-many socket has the number of an association that the socket does not have.
+fn names_unknown(socket: &Socket, name: i32, value: &[u8]) -> bool {
+    let at = match name {
+        n::INITMSG..=n::AUTOCLOSE
+        | n::ADAPTATION_LAYER..=n::DISABLE_FRAGMENTS
+        | n::EVENTS..=n::I_WANT_MAPPED_V4_ADDR
+        | n::FRAGMENT_INTERLEAVE..=n::PARTIAL_DELIVERY_POINT
+        | n::AUTH_CHUNK..=n::HMAC_IDENT
+        | n::GET_ASSOC_NUMBER..=n::AUTO_ASCONF
+        | n::RECVRCVINFO..=n::RECVNXTINFO
+        | n::REUSE_PORT
+        | n::SOCKOPT_BINDX_ADD..=n::SOCKOPT_BINDX_REM => return false,
+        // The address tells which association is meant.
+        n::GET_PEER_ADDR_INFO => return false,
+        // Older programs give the value alone.
+        n::MAXSEG | n::MAX_BURST if value.len() < 8 => return false,
+        n::DEFAULT_SEND_PARAM => 28,
+        n::DEFAULT_SNDINFO => 12,
+        _ => 0,
+    };
+    // 0, 1 and 2 stand for later, present, and all associations.
+    let named = Fields(value).i32(at).ok().filter(|id| !(0..=2).contains(id));
+    socket.many && named.is_some_and(|id| !socket.associations.contains(&id))
 }
 
 /// The number of an association, the count of its addresses, and the packed addresses.
