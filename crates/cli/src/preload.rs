@@ -7,6 +7,7 @@ mod library;
 use crate::arguments::chosen_carrier;
 use crate::{Failure, code, complain, interrupt};
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use host::HostProcess;
 use io::{Carrier, HostOptions, sctp::Config};
 use measure::{CaptureFile, Captured, Recorder};
@@ -57,7 +58,8 @@ pub fn preload(chosen: &ArgMatches) -> Result<i32, Failure> {
     if chosen.get_flag("tcp-as-sctp") {
         command.env(TCP, "1");
     }
-    if std::env::var_os(SOCKET).is_some_and(|path| !path.is_empty()) {
+    if let Some(path) = std::env::var_os(SOCKET).filter(|path| !path.is_empty()) {
+        warn_of_other_host(chosen, Path::new(&path));
         // This process becomes the program.
         let error = command.exec();
         return Err(Failure { code: CANNOT_RUN, message: format!("{}: {error}", program.display()) });
@@ -69,6 +71,23 @@ pub fn preload(chosen: &ArgMatches) -> Result<i32, Failure> {
         Err(code) => return Ok(code),
     };
     run_with(host, command, &program)
+}
+
+/// Warns if no host process listens where the environment says, and if options are for a host process that
+/// this command does not start.
+fn warn_of_other_host(chosen: &ArgMatches, path: &Path) {
+    let is_file = !path.as_os_str().as_encoded_bytes().starts_with(b"@");
+    if is_file && sock::status(path).is_err() {
+        let path = path.display();
+        complain(&format!(
+            "no host process at {path} ({SOCKET}): start one with `anabranch sctpd --socket {path}`"
+        ));
+    }
+    for option in ["local", "carrier", "udp-port", "remote-udp-port", "profile", "set", "capture"] {
+        if chosen.value_source(option) == Some(ValueSource::CommandLine) {
+            complain(&format!("--{option} has no effect: give it to the host process that {SOCKET} names"));
+        }
+    }
 }
 
 /// Our value, and after it the value that an environment variable has.

@@ -219,6 +219,24 @@ print(struct.unpack('iII', socket.socket(2, 1, 132).getsockopt(132, 16, 12))[1:]
     assert!(told.contains("ANABRANCH_OPTIONS") && told.contains("sack_delay"), "{told}");
 }
 
+#[test]
+fn a_command_warns_of_a_host_process_that_is_not_there_and_of_options_for_it() {
+    build_library();
+    let run = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_anabranch"));
+        command.arg("preload").args(more).args(["--", "true"]).env("ANABRANCH_SOCKET", "/nonexistent");
+        let output = command.output().expect("it runs");
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).expect("text")
+    };
+    let none = "anabranch: no host process at /nonexistent (ANABRANCH_SOCKET): \
+                start one with `anabranch sctpd --socket /nonexistent`\n";
+    assert_eq!(run(&[]), none);
+    let unused = "anabranch: --capture has no effect: \
+                  give it to the host process that ANABRANCH_SOCKET names\n";
+    assert_eq!(run(&["--capture", "file"]), format!("{none}{unused}"));
+}
+
 fn scratch(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("anabranch-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
