@@ -42,10 +42,14 @@ const PROGRAMS: &[Program] = &[
         name: "iperf3",
         version: "3.12",
         started: "-- iperf3 --sctp -c HOST",
-        works: "client and server, `-R`, `-P`",
+        works: "client and server, `-R`, `-P`, `-6`, `-X`, `--nstreams`",
         script: "$P iperf3 -s > server & sleep 1
             $P iperf3 --sctp -c 127.0.0.1 -n 20M > client && grep -q 'iperf Done' client
-            $P iperf3 --sctp -R -P 2 -c 127.0.0.1 -n 20M > back && grep -q 'iperf Done' back",
+            $P iperf3 --sctp -R -P 2 -c 127.0.0.1 -n 20M > back && grep -q 'iperf Done' back
+            # --nstreams sets the rate, too: it comes before -b.
+            for more in -6 '-X 127.0.0.1' '--nstreams 8 -b 0'; do
+                $P iperf3 --sctp $more -c localhost -n 5M > client && grep -q 'iperf Done' client
+            done",
     },
     Program {
         name: "netperfmeter",
@@ -60,21 +64,25 @@ const PROGRAMS: &[Program] = &[
         name: "sctp_test",
         version: "lksctp-tools 1.0.19",
         started: "-- sctp_test -H HOST -P 5001 -l",
-        works: "one-to-many style, `-T`: one-to-one style",
+        works: "one-to-many style, `-T`: one-to-one style, `-C`: several addresses",
         script: "$P stdbuf -oL sctp_test -H 127.0.0.1 -P 5001 -l > many & $P stdbuf -oL sctp_test -H 127.0.0.1 -P 5002 -l -T > one & sleep 1
             $P sctp_test -H 127.0.0.1 -P 6001 -h 127.0.0.1 -p 5001 -s -c 2 -x 3 > client
             $P sctp_test -H 127.0.0.1 -P 6002 -h 127.0.0.1 -p 5002 -s -T -c 2 -x 3 >> client
-            sleep 0.5; grep -q COMMUNICATION many && grep -q 'Data 1453 bytes' many && grep -q 'Data 1453 bytes' one",
+            $P stdbuf -oL sctp_test -H 127.0.0.1 -B 10.0.0.1 -P 5003 -l > two & sleep 1
+            $P sctp_test -H 127.0.0.1 -B 10.0.0.1 -P 6003 -C 127.0.0.1 -C 10.0.0.1 -p 5003 -s -c 2 -x 3 >> client
+            sleep 0.5; grep -q COMMUNICATION many && grep -q 'Data 1453 bytes' many && grep -q 'Data 1453 bytes' one && grep -q 'Data 1453 bytes' two",
     },
     Program {
         name: "sctp_darn",
         version: "lksctp-tools 1.0.19",
         started: "-- sctp_darn -H HOST -P 5001 -l",
-        works: "interactive mode: send, shutdown",
-        script: "$P sctp_darn -H 127.0.0.1 -P 5001 -l > server & sleep 1
-            (echo snd=10; sleep 0.5; echo shutdown; sleep 0.5) |
-                $P sctp_darn -H 0 -P 6001 -h 127.0.0.1 -p 5001 -s -I > client 2>&1 || true
-            grep -q 'Successfully SHUTDOWN' client",
+        works: "interactive mode: send, add addresses, primary address, heartbeats, options, counters, shutdown",
+        script: "$P stdbuf -oL sctp_darn -H 127.0.0.1 -B 10.0.0.1 -P 5001 -l > server & sleep 1
+            (for word in snd=10 bindx-add=10.0.0.1 primary=10.0.0.1 heartbeat=10.0.0.1 maxseg=600 nodelay=1 stats \\
+                snd=2000 shutdown; do echo $word; sleep 0.3; done) |
+                $P sctp_darn -H 127.0.0.1 -P 6001 -h 127.0.0.1 -p 5001 -s -I > client 2>&1 || true
+            grep -q 'Successfully SHUTDOWN' client; grep -q 'Ordered data chunks sent: [1-9]' client
+            grep -q 'DATA(2000)' server",
     },
     Program {
         name: "ncat",
