@@ -42,6 +42,9 @@ static void unconnected(void) {
     }
     NEED((accepted = accept(listener, 0, 0)) >= 0);
     NEED(take(accepted, data, sizeof data) == 1 && data[0] == 'z');
+    /* As with TCP, it ends the calls that wait in accept. */
+    NEED(shutdown(listener, SHUT_RDWR) == 0);
+    FAILS(accept(listener, 0, 0), EINVAL);
     NEED(send(accepted, "back", 4, 0) == 4 && recv(second, data, sizeof data, 0) == 4);
     NEED(send(second, "w", 1, 0) == 1 && take(accepted, data, sizeof data) == 1 && data[0] == 'w');
 }

@@ -371,15 +371,12 @@ fn thresholds(config: &Config, name: i32, written: Written) -> Written {
     written.pad_to(144)
 }
 
-/// `SCTP_MAXSEG`: the largest fragment in bytes; 0: no limit. The stack can only limit the MTU of its
-/// packets, which is `whole` without a limit. Path MTU discovery finds none above it.
+/// `SCTP_MAXSEG`: the largest fragment in bytes; 0, or more than fits a packet: no limit. The stack can only
+/// limit the MTU of its packets, which is `whole` without a limit. Path MTU discovery finds none above it.
 pub fn set_fragment(config: &mut Config, whole: ByteCount, value: &Fields<'_>) -> Result<(), Errno> {
     let most = value.u32(4).or_else(|_| value.u32(0))?;
-    let mtu = if most == 0 { whole } else { ByteCount::new(u64::from(most) + HEADERS) };
-    if mtu > whole {
-        return Err(Errno::EINVAL);
-    }
-    config.mtu = mtu;
+    let limit = ByteCount::new(u64::from(most) + HEADERS);
+    config.mtu = if most == 0 { whole } else { limit.min(whole) };
     Ok(())
 }
 
@@ -453,8 +450,9 @@ mod tests {
             (result, config.mtu.get(), config.pmtud)
         };
         assert_eq!(set(600), (Ok(()), 656, true));
-        assert_eq!(set(1345), (Err(Errno::EINVAL), 656, true));
         assert_eq!(set(1344), (Ok(()), 1400, true));
+        assert_eq!(set(600), (Ok(()), 656, true));
+        assert_eq!(set(1460), (Ok(()), 1400, true));
         assert_eq!(set(600), (Ok(()), 656, true));
         assert_eq!(set(0), (Ok(()), 1400, true));
     }
