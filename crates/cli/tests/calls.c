@@ -49,6 +49,35 @@ static void unconnected(void) {
     NEED(send(second, "w", 1, 0) == 1 && take(accepted, data, sizeof data) == 1 && data[0] == 'w');
 }
 
+/* A socket whose association has ended still has an address and options, but no association. */
+static void ended(void) {
+    int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), accepted, value = 0;
+    struct sockaddr_in name, to = at(PORT, "127.0.0.1");
+    struct sctp_status status = {0};
+    struct linger linger = {1, 3};
+    socklen_t len = sizeof name;
+    char data[8];
+    join(client);
+    NEED((accepted = accept(listener, 0, 0)) >= 0);
+    close(client);
+    NEED(take(accepted, data, sizeof data) == 0);
+    for (int turn = 0; turn < 2; turn++) {
+        NEED(getsockname(accepted, (void *)&name, &len) == 0 && name.sin_port == to.sin_port);
+        FAILS(getpeername(accepted, (void *)&name, &len), ENOTCONN);
+        set_int(accepted, SCTP_NODELAY, 1);
+        len = sizeof value;
+        NEED(getsockopt(accepted, IPPROTO_SCTP, SCTP_NODELAY, &value, &len) == 0 && value == 1);
+        len = sizeof status;
+        FAILS(getsockopt(accepted, IPPROTO_SCTP, SCTP_STATUS, &status, &len), EINVAL);
+        FAILS(connect(accepted, (void *)&to, sizeof to), EISCONN);
+        FAILS(send(accepted, "x", 1, MSG_NOSIGNAL), EPIPE);
+        NEED(recv(accepted, data, sizeof data, 0) == 0);
+        NEED(setsockopt(accepted, SOL_SOCKET, SO_LINGER, &linger, sizeof linger) == 0);
+        len = sizeof name;
+    }
+    NEED(close(accepted) == 0);
+}
+
 /* Errors of socket and bind. */
 static void names(void) {
     FAILS(socket(AF_UNIX, SOCK_STREAM, IPPROTO_SCTP), EAFNOSUPPORT);
@@ -226,6 +255,6 @@ static void mapped(void) {
 int main(int count, char **names_of_checks) {
     static const struct check checks[] = {{"unconnected", unconnected}, {"names", names}, {"children", children},
                                           {"buffers", buffers},         {"first", first}, {"mapped", mapped},
-                                          {"storage", storage},         {"past", past}};
+                                          {"storage", storage},         {"past", past},   {"ended", ended}};
     return run(count, names_of_checks, checks, sizeof checks / sizeof *checks);
 }

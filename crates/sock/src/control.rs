@@ -47,10 +47,21 @@ impl Server {
             let answer = Answer { value: self.lingers(key, request.cookie).into(), switches: 0 };
             return (answer.to_bytes().to_vec(), None);
         }
-        // If no socket has this cookie, its association has ended and the socket was removed.
+        // For this request, a socket whose association has ended is one of the others again.
+        let ended = if key.is_none() { self.ended.take(uid, request.cookie) } else { None };
+        let ended = ended.map(|(key, socket)| {
+            self.sockets.insert(key, socket);
+            key
+        });
+        let key = key.or(ended);
         let served = key.ok_or(Errno::ENOTCONN).and_then(|key| self.serve_socket(key, request, body));
         let (value, body, descriptor) = served.unwrap_or_else(|error| (-(error as i32), Vec::new(), None));
         let switches = key.and_then(|key| self.sockets.get(&key)).map_or(0, |socket| socket.switches());
+        if let Some(key) = ended
+            && let Some(socket) = self.sockets.remove(&key)
+        {
+            self.ended.keep(key, socket);
+        }
         ([&Answer { value, switches }.to_bytes()[..], &body].concat(), descriptor)
     }
 

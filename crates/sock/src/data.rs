@@ -32,7 +32,7 @@ impl Server {
         for _ in 0..TURN {
             let Some(socket) = self.sockets.get_mut(&key) else { return };
             if socket.pair.is_over() {
-                return self.close_socket(key);
+                return self.end_socket(key);
             }
             if matches!(socket.phase, Phase::Connecting(_)) && !socket.pair.is_closed() {
                 return;
@@ -77,7 +77,8 @@ impl Server {
         let Some(socket) = self.sockets.get_mut(&key) else { return };
         socket.finished = true;
         if socket.pair.is_closed() {
-            return self.close_socket(key);
+            self.close_socket(key);
+            return;
         }
         if !socket.many {
             let now = self.host.now();
@@ -89,14 +90,21 @@ impl Server {
         }
     }
 
+    /// Removes a socket whose association has ended, and keeps it for later requests.
+    fn end_socket(&mut self, key: usize) {
+        if let Some(socket) = self.close_socket(key) {
+            self.ended.keep(key, socket);
+        }
+    }
+
     /// Removes a socket that the program has closed. Its associations end in the background.
-    pub(crate) fn close_socket(&mut self, key: usize) {
+    pub(crate) fn close_socket(&mut self, key: usize) -> Option<Socket> {
         if let Some((_, new)) = self.sockets.get_mut(&key).and_then(|socket| socket.peeling.take())
             && let Some(socket) = self.sockets.get_mut(&new)
         {
             socket.pair.release();
         }
-        let Some(socket) = self.sockets.get(&key) else { return };
+        let socket = self.sockets.get(&key)?;
         let (now, port, all) = (self.host.now(), socket.port, socket.associations.clone());
         let cookie = socket.cookie;
         let aborts = socket.settings.linger == Some(0) || socket.pair.has_unread_data();
@@ -116,10 +124,11 @@ impl Server {
                 }
             }
         }
-        self.remove_socket(key);
+        let socket = self.remove_socket(key);
         if let Some(port) = port {
             self.release_port(port, key);
         }
+        socket
     }
 
     pub(crate) fn endpoint_of(&mut self, number: i32) -> Option<(&mut Endpoint, AssocId)> {
@@ -288,7 +297,7 @@ impl Server {
         let Some(socket) = self.sockets.get_mut(&key) else { return };
         socket.pair.flush();
         if socket.pair.is_over() {
-            return self.close_socket(key);
+            return self.end_socket(key);
         }
         if socket.pair.has_room() {
             // The association whose message was delivered in part comes first.

@@ -14,6 +14,7 @@ mod binding;
 mod check;
 mod control;
 mod data;
+mod ended;
 mod events;
 mod fields;
 mod folder;

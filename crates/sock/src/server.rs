@@ -1,6 +1,7 @@
 //! The loop of the host process, which runs the SCTP stack for programs.
 
 use crate::associations::Associations;
+use crate::ended::Ended;
 use crate::pair::{Incoming, Pair};
 use crate::port::Ports;
 use crate::rounds::Rounds;
@@ -114,6 +115,7 @@ pub struct Server {
     /// Connections whose first record has not arrived.
     unknown: BTreeMap<usize, Pair>,
     cookies: BTreeMap<u64, usize>,
+    pub(crate) ended: Ended,
     pub(crate) associations: Associations,
     pub(crate) ports: Ports,
     pub(crate) config: Config,
@@ -161,6 +163,7 @@ impl Server {
             sockets: BTreeMap::new(),
             unknown: BTreeMap::new(),
             cookies: BTreeMap::new(),
+            ended: Ended::default(),
             associations: Associations::default(),
             ports: Ports::default(),
             config,
@@ -435,15 +438,15 @@ impl Server {
     pub(crate) fn socket_of(&self, uid: u32, cookie: u64) -> Option<usize> {
         let &key = self.cookies.get(&cookie)?;
         let socket = self.sockets.get(&key)?;
-        (uid == 0 || uid == socket.uid).then_some(key)
+        socket.may_use(uid).then_some(key)
     }
 
-    /// Forgets a socket whose program has closed it.
-    pub(crate) fn remove_socket(&mut self, key: usize) {
-        if let Some(socket) = self.sockets.remove(&key) {
-            socket.pair.deregister(self.host.registry());
-            self.cookies.remove(&socket.cookie);
-        }
+    /// Takes out a socket, whose pair is no longer served.
+    pub(crate) fn remove_socket(&mut self, key: usize) -> Option<Socket> {
+        let socket = self.sockets.remove(&key)?;
+        socket.pair.deregister(self.host.registry());
+        self.cookies.remove(&socket.cookie);
+        Some(socket)
     }
 
     /// Takes out the buffer for reading records. [`Self::return_buffer`] puts it back.

@@ -137,6 +137,11 @@ impl Socket {
         all
     }
 
+    /// True if a process of user `uid` may use the socket.
+    pub fn may_use(&self, uid: u32) -> bool {
+        uid == 0 || uid == self.uid
+    }
+
     /// True if the program subscribed to a notification.
     pub fn wants(&self, kind: u16) -> bool {
         self.settings.events.get(usize::from(kind)).is_some_and(|&on| on != 0)
