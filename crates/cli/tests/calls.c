@@ -78,6 +78,29 @@ static void ended(void) {
     NEED(close(accepted) == 0);
 }
 
+/* With SO_REUSEPORT several sockets listen at a port, and peers reach them in turn. */
+static void shared(void) {
+    enum { LISTENERS = 3, PEERS = 6 };
+    struct sockaddr_in address = at(PORT, "127.0.0.1");
+    int listeners[LISTENERS], on = 1, other = opened(SOCK_STREAM);
+    for (int n = 0; n < LISTENERS; n++) {
+        listeners[n] = opened(SOCK_STREAM);
+        NEED(setsockopt(listeners[n], SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0);
+        NEED(bind(listeners[n], (void *)&address, sizeof address) == 0 && listen(listeners[n], 5) == 0);
+    }
+    FAILS(bind(other, (void *)&address, sizeof address), EADDRINUSE);
+    for (int n = 0; n < PEERS; n++)
+        join(opened(SOCK_STREAM));
+    for (int n = 0; n < PEERS; n++)
+        NEED(accept(listeners[n % LISTENERS], 0, 0) >= 0);
+    /* One that has closed gets no more. */
+    close(listeners[0]);
+    for (int n = 0; n < 2; n++)
+        join(opened(SOCK_STREAM));
+    for (int n = 1; n < LISTENERS; n++)
+        NEED(accept(listeners[n], 0, 0) >= 0);
+}
+
 /* Errors of socket and bind. */
 static void names(void) {
     FAILS(socket(AF_UNIX, SOCK_STREAM, IPPROTO_SCTP), EAFNOSUPPORT);
@@ -255,6 +278,7 @@ static void mapped(void) {
 int main(int count, char **names_of_checks) {
     static const struct check checks[] = {{"unconnected", unconnected}, {"names", names}, {"children", children},
                                           {"buffers", buffers},         {"first", first}, {"mapped", mapped},
-                                          {"storage", storage},         {"past", past},   {"ended", ended}};
+                                          {"storage", storage},         {"past", past},   {"ended", ended},
+                                          {"shared", shared}};
     return run(count, names_of_checks, checks, sizeof checks / sizeof *checks);
 }

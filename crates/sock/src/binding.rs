@@ -47,8 +47,10 @@ impl Server {
             return Err(Errno::EACCES);
         }
         let (reuse, v6, v6_only) = (socket.settings.reuse, socket.v6, socket.v6_only());
+        let shares_port = socket.shares_port();
         let taken = |other: &Socket| {
             let shares = reuse && other.settings.reuse && other.backlog.is_none();
+            let shares = shares || shares_port && other.shares_port();
             // A socket that was accepted does not keep the port of its listener.
             let meets = other.v6 == v6 || !(other.v6_only() || v6_only);
             let meets = meets && other.meets(named);
@@ -126,9 +128,10 @@ impl Server {
         if !socket.many && socket.phase != Phase::Idle {
             return Err(Errno::EINVAL);
         }
-        let (v6, bound) = (socket.v6, socket.bound.clone());
+        let (v6, bound, shares_port) = (socket.v6, socket.bound.clone(), socket.shares_port());
         let on = backlog > 0 || !socket.many;
-        let same = |other: &Socket| other.v6 == v6 && other.meets(&bound);
+        let same =
+            |other: &Socket| other.v6 == v6 && other.meets(&bound) && !(shares_port && other.shares_port());
         let same = |other: &usize| self.sockets.get(other).is_some_and(same);
         let entry = self.ports.all.entry(port).or_default();
         entry.listeners.retain(|&other| other != key);

@@ -10,7 +10,6 @@ use nix::errno::Errno;
 use records::notification::{self, AssocState, KeyState, kind};
 use records::{Header, Kind};
 use sctp::{AssocId, CloseReason, Event, PathState, ResetResult};
-use std::iter;
 use std::net::IpAddr;
 use std::sync::Arc;
 use transport::Channel;
@@ -78,14 +77,18 @@ impl Server {
         some
     }
 
-    /// The listening socket for a peer that reached this local address,
-    /// preferably one of the address's family.
-    fn listener_at(&self, keys: &[usize], local: IpAddr, v6: bool) -> Option<usize> {
-        let there = keys.iter().filter_map(|key| Some((key, self.sockets.get(key)?)));
-        let mut there = there.filter(|(_, socket)| socket.meets(&[local]));
-        let first = there.next()?;
-        let found = iter::once(first).chain(there).find(|(_, socket)| socket.v6 == v6);
-        found.or(Some(first)).map(|(&key, _)| key)
+    /// The listening socket for a peer that reached this local address, preferably one of the address's
+    /// family. Those that share the port take turns.
+    fn listener_at(&mut self, keys: &[usize], local: IpAddr, v6: bool) -> Option<usize> {
+        let there = keys.iter().filter_map(|&key| Some((key, self.sockets.get(&key)?)));
+        let there: Vec<_> = there.filter(|(_, socket)| socket.meets(&[local])).collect();
+        let of_family = |&(key, socket): &(usize, &Socket)| (socket.v6 == v6).then_some(key);
+        let mut found: Vec<usize> = there.iter().filter_map(of_family).collect();
+        if found.is_empty() {
+            found.extend(there.first().map(|&(key, _)| key));
+        }
+        self.ports.turn = self.ports.turn.wrapping_add(1);
+        found.get(self.ports.turn % found.len().max(1)).copied()
     }
 
     fn own(&mut self, key: usize, number: i32) {

@@ -4,6 +4,7 @@ use crate::pair::Pair;
 use bytes::Bytes;
 use io::link_number;
 use nix::errno::Errno;
+use nix::libc::{SO_REUSEPORT, SOL_SOCKET};
 use records::{Header, notification, number, switches};
 use sctp::Config;
 use std::collections::{BTreeMap, VecDeque};
@@ -164,6 +165,12 @@ impl Socket {
     /// True if the program gets IPv4 addresses as IPv4-mapped IPv6 addresses.
     pub fn maps(&self) -> bool {
         self.v6 && self.is_on((number::SCTP, number::I_WANT_MAPPED_V4_ADDR)).unwrap_or(true)
+    }
+
+    /// True if other such sockets may listen at the port, too (`SO_REUSEPORT`, `SCTP_REUSE_PORT`).
+    pub fn shares_port(&self) -> bool {
+        let options = [(SOL_SOCKET, SO_REUSEPORT), (number::SCTP, number::REUSE_PORT)];
+        !self.many && options.iter().any(|&option| self.is_on(option).unwrap_or(false))
     }
 
     /// The value of a flag that is kept as the program has set it; `None` if it has not.
