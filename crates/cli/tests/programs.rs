@@ -137,6 +137,17 @@ const PROGRAMS: &[Program] = &[
             ! curl -s http://127.0.0.1:8080/data",
     },
     Program {
+        name: "git",
+        version: "2.39",
+        started: "--tcp-as-sctp -- git clone git://HOST/NAME",
+        works: "clone over SCTP in place of TCP, from `git daemon`, which starts a program for each connection",
+        script: "P=\"$A preload --tcp-as-sctp --\"
+            git init -q origin; head -c 1000000 /dev/urandom > origin/data; git -C origin add data
+            git -C origin -c user.name=x -c user.email=x commit -q -m x
+            timeout 30 $P git daemon --listen=127.0.0.1 --base-path=$PWD --export-all 2> server & sleep 2
+            timeout 20 $P git clone -q git://127.0.0.1/origin/.git copy 2> client; cmp origin/data copy/data",
+    },
+    Program {
         name: "sctp_status",
         version: "lksctp-tools 1.0.19",
         started: "-- sctp_status -H HOST -P 5001 -l",
