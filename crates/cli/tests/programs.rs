@@ -186,7 +186,7 @@ const PROGRAMS: &[Program] = &[
         name: "freeDiameterd",
         version: "1.2.1",
         started: "-- freeDiameterd -c peer.conf",
-        works: "two peers without TLS exchange capabilities and open",
+        works: "two peers with two addresses each exchange capabilities without TLS and open",
         script: DIAMETER,
     },
     Program {
@@ -324,14 +324,15 @@ for n in 1 2; do
     openssl req -x509 -key key.pem -out cert$n.pem -subj /CN=peer$n.test -days 2
     cat > $n.conf << X
 Identity = "peer$n.test"; Realm = "test"; Port = $((3867 + n)); SecPort = 0;
-No_TCP; No_IPv6; ListenOn = "127.0.0.1"; TLS_old_method;
+No_TCP; No_IPv6; ListenOn = "127.0.0.1"; ListenOn = "10.0.0.1"; TLS_old_method;
 TLS_Cred = "cert$n.pem", "key.pem"; TLS_CA = "cert$n.pem";
-ConnectPeer = "peer$((3 - n)).test" { ConnectTo = "127.0.0.1"; No_TLS; Port = $((3870 - n)); };
+ConnectPeer = "peer$((3 - n)).test" { ConnectTo = "127.0.0.1"; ConnectTo = "10.0.0.1"; No_TLS; Port = $((3870 - n)); };
 X
 done
 $P freeDiameterd -c 1.conf > server 2>&1 & sleep 1
 $P freeDiameterd -c 2.conf > client 2>&1 & sleep 5
-grep STATE_OPEN server; grep STATE_OPEN client"#;
+grep STATE_OPEN server; grep STATE_OPEN client
+$A sctpd --socket $ANABRANCH_SOCKET --status > server; grep '"remote": "10.0.0.1"' server"#;
 
 const SIGNALLING: &str = r#"cat > peer.py << 'X'
 import socket, struct

@@ -17,8 +17,8 @@ pub enum Listen {
     Accept,
     /// The peers that the user accepts: see [`Endpoint::poll_arrival`](crate::Endpoint::poll_arrival).
     Ask {
-        /// Largest number of arrivals that wait for a decision. Further COOKIE ECHO chunks are not answered,
-        /// and their peers retransmit them.
+        /// Largest number of arrivals that wait for a decision. Each keeps its packet, at most 9000 bytes.
+        /// Further COOKIE ECHO chunks are not answered, and their peers retransmit them.
         waiting: usize,
     },
 }
