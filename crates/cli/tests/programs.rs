@@ -132,8 +132,8 @@ const PROGRAMS: &[Program] = &[
         works: "HTTP over SCTP in place of TCP, from the server of Python: 5 MB",
         script: "P=\"$A preload --tcp-as-sctp --\"
             head -c 5000000 /dev/urandom > data
-            timeout 20 $P python3 -m http.server --bind 127.0.0.1 8080 2> server & sleep 2
-            timeout 20 $P curl -s -o got http://127.0.0.1:8080/data; cmp data got
+            timeout 30 $P python3 -m http.server --bind 127.0.0.1 8080 2> server & sleep 2
+            timeout 20 $P curl -s --retry 9 --retry-delay 1 --retry-connrefused -o got http://127.0.0.1:8080/data; cmp data got
             ! curl -s http://127.0.0.1:8080/data",
     },
     Program {

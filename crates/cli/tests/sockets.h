@@ -127,7 +127,7 @@ struct check {
 };
 
 /* Runs the named check, or prints the names of all. */
-static int run(int count, char **names, const struct check *checks, unsigned all) {
+static inline int run(int count, char **names, const struct check *checks, unsigned all) {
     for (unsigned n = 0; n < all; n++) {
         if (count < 2)
             puts(checks[n].name);

@@ -1,5 +1,5 @@
-//! Runs the checks of sockets.c, many.c, calls.c, options.c and notifications.c with the preloaded library, each in
-//! a network namespace of its own.
+//! Runs the checks of the programs in C beside this file with the preloaded library, each in a network
+//! namespace of its own.
 #![cfg(target_os = "linux")]
 
 #[path = "../../io/tests/common/namespace.rs"]
