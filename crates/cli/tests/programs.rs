@@ -26,7 +26,8 @@ struct Program {
     /// What works.
     works: &'static str,
     /// Commands of bash. `$P` stands for `anabranch preload --`, `$TESTS` for the folder of this file. The
-    /// last command fails if something is missing.
+    /// function `opened` waits until the programs have as many sockets as it is told. The last command fails
+    /// if something is missing.
     script: &'static str,
 }
 
@@ -132,8 +133,8 @@ const PROGRAMS: &[Program] = &[
         works: "HTTP over SCTP in place of TCP, from the server of Python: 5 MB",
         script: "P=\"$A preload --tcp-as-sctp --\"
             head -c 5000000 /dev/urandom > data
-            timeout 30 $P python3 -m http.server --bind 127.0.0.1 8080 2> server & sleep 2
-            timeout 20 $P curl -s --retry 9 --retry-delay 1 --retry-connrefused -o got http://127.0.0.1:8080/data; cmp data got
+            timeout 30 $P python3 -m http.server --bind 127.0.0.1 8080 2> server & opened 1
+            timeout 20 $P curl -s -o got http://127.0.0.1:8080/data; cmp data got
             ! curl -s http://127.0.0.1:8080/data",
     },
     Program {
@@ -144,7 +145,7 @@ const PROGRAMS: &[Program] = &[
         script: "P=\"$A preload --tcp-as-sctp --\"
             git init -q origin; head -c 1000000 /dev/urandom > origin/data; git -C origin add data
             git -C origin -c user.name=x -c user.email=x commit -q -m x
-            timeout 30 $P git daemon --listen=127.0.0.1 --base-path=$PWD --export-all 2> server & sleep 2
+            timeout 30 $P git daemon --listen=127.0.0.1 --base-path=$PWD --export-all 2> server & opened 1
             timeout 20 $P git clone -q git://127.0.0.1/origin/.git copy 2> client; cmp origin/data copy/data",
     },
     Program {
@@ -412,6 +413,11 @@ fn run(program: &Program) -> Result<(), String> {
         trap 'kill $(jobs -p) 2> /dev/null' EXIT
         {command} sctpd --socket $PWD/s & sleep 0.5
         A={command} P='timeout -k 2 20 {command} preload --' L='{command} preload --usrsctp --'
+        opened() {{ # number of sockets
+            for n in {{1..200}}; do
+                {command} sctpd --socket $PWD/s --status | grep -q '\"sockets\": '$1 && break || sleep 0.1
+            done; sleep 0.2
+        }}
         TESTS={root}/crates/cli/tests
         U=/usr/lib/usrsctp WEBRTC={root}/{WEBRTC} S1AP={root}/{S1AP}
         {script}",
