@@ -45,12 +45,15 @@ static void failed(void) {
     struct sctp_send_failed *old = &got.what.sn_send_failed;
     NEED(old->ssf_flags == SCTP_DATA_UNSENT && old->ssf_length == sizeof *old + 5);
     NEED(old->ssf_info.sinfo_stream == 2 && old->ssf_info.sinfo_ppid == htonl(5));
-    NEED(old->ssf_info.sinfo_flags == SCTP_UNORDERED && old->ssf_info.sinfo_context == 77);
-    NEED(old->ssf_assoc_id > 2 && !memcmp(old->ssf_data, "hello", 5));
+    /* Linux has the flags of the chunk in place of those of the program, and no number of an association that was
+     * never up. */
+    int flags = ours_only() ? SCTP_UNORDERED : 7, first_id = ours_only() ? 3 : 0;
+    NEED(old->ssf_info.sinfo_flags == flags && old->ssf_info.sinfo_context == 77);
+    NEED(old->ssf_assoc_id >= first_id && !memcmp(old->ssf_data, "hello", 5));
     next(many, SCTP_SEND_FAILED_EVENT, &got, sizeof got);
-    NEED(got.event.ssf_length == sizeof got.event + 5 && got.event.ssf_assoc_id > 2);
+    NEED(got.event.ssf_length == sizeof got.event + 5 && got.event.ssf_assoc_id >= first_id);
     NEED(got.event.ssfe_info.snd_sid == 2 && got.event.ssfe_info.snd_context == 77);
-    NEED(got.event.ssfe_info.snd_ppid == htonl(5) && got.event.ssfe_info.snd_flags == SCTP_UNORDERED);
+    NEED(got.event.ssfe_info.snd_ppid == htonl(5) && got.event.ssfe_info.snd_flags == flags);
     NEED(!memcmp(got.event.ssf_data, "hello", 5) && is_quiet(many));
 
     /* The window has room for the first messages only. The last one is longer than a record. */
@@ -74,14 +77,18 @@ static void failed(void) {
     NEED(setsockopt(accepted, SOL_SOCKET, SO_LINGER, &abort, sizeof abort) == 0);
     close(accepted);
     unsigned context = 0;
+    ssize_t last = 0;
     do {
         ssize_t len = next(client, SCTP_SEND_FAILED_EVENT, &got, sizeof got);
-        NEED(context == 0 ? got.event.ssfe_info.snd_context > 1 : got.event.ssfe_info.snd_context == context + 1);
-        context = got.event.ssfe_info.snd_context;
+        unsigned told = got.event.ssfe_info.snd_context;
+        /* Linux tells of each chunk. */
+        NEED(context == 0 ? told > 1 : told == context + 1 || (told == context && !ours_only()));
+        context = told;
         for (ssize_t at = sizeof got.event; at < len; at++)
             NEED(got.bytes[at] == (char)('a' + context % 26));
-        NEED(context < MESSAGES || len == (ssize_t)sizeof got.event + LAST_SIZE);
-    } while (context < MESSAGES);
+        last += context == MESSAGES ? len - (ssize_t)sizeof got.event : 0;
+    } while (last < LAST_SIZE);
+    NEED(last == LAST_SIZE);
     NEED(got.event.ssf_flags == SCTP_DATA_UNSENT);
     FAILS(take(client, data, 8), ECONNRESET);
 }
@@ -131,7 +138,8 @@ static void lifetimes(void) {
     uint16_t key = 0;
     NEED(send_with(client, "4", SCTP_AUTHINFO, &key, sizeof key) == 1);
     key = 9;
-    FAILS(send_with(client, "5", SCTP_AUTHINFO, &key, sizeof key), EINVAL);
+    if (ours_only())
+        FAILS(send_with(client, "5", SCTP_AUTHINFO, &key, sizeof key), EINVAL);
     pause_ms(300);
     for (size_t all = 0; all < 3 * SIZE;) {
         ssize_t more = take(accepted, data, SIZE);
@@ -214,11 +222,16 @@ static void adaptation(void) {
     subscribe(listener, SCTP_ADAPTATION_INDICATION);
     subscribe(listener, SCTP_AUTHENTICATION_EVENT);
     raw_peer(6001);
-    /* The peer does not have AUTH. */
-    next(listener, SCTP_AUTHENTICATION_EVENT, &what, sizeof what);
-    NEED(what.sn_authkey_event.auth_indication == SCTP_AUTH_NO_AUTH);
-    next(listener, SCTP_ADAPTATION_INDICATION, &what, sizeof what);
-    NEED(what.sn_adaptation_event.sai_adaptation_ind == 0xabcd);
+    /* The peer does not have AUTH. Linux tells of that last. */
+    for (int n = 0; n < 2; n++) {
+        if (n == !ours_only()) {
+            next(listener, SCTP_AUTHENTICATION_EVENT, &what, sizeof what);
+            NEED(what.sn_authkey_event.auth_indication == SCTP_AUTH_NO_AUTH);
+        } else {
+            next(listener, SCTP_ADAPTATION_INDICATION, &what, sizeof what);
+            NEED(what.sn_adaptation_event.sai_adaptation_ind == 0xabcd);
+        }
+    }
 }
 
 static void give_key(int fd, int number, int id) {

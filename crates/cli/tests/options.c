@@ -6,6 +6,8 @@ static void options(void) {
     int fd = opened(SOCK_STREAM);
     struct sctp_assoc_value value = {.assoc_value = 4};
     socklen_t len = sizeof value;
+    if (!ours_only())
+        return;
     set(fd, 0x1200, &value, sizeof value);
     value.assoc_value = 0;
     NEED(getsockopt(fd, IPPROTO_SCTP, 0x1200, &value, &len) == 0 && value.assoc_value == 4);
@@ -34,13 +36,13 @@ static void thresholds(void) {
     FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS_V2, &second, sizeof second), EINVAL);
     NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS_V2, &kept, &len) == 0);
     NEED(kept.spt_pathmaxrxt == 7 && kept.spt_pathpfthld == 3 && kept.spt_pathcpthld == 4);
-    /* As many errors as make a path inactive: it is never potentially failed. */
+    /* As many errors as make a path inactive: it is never potentially failed. Linux returns the number itself. */
     first.spt_pathpfthld = 7;
     second.spt_pathpfthld = 7, second.spt_pathcpthld = 0xffff;
     set(fd, SCTP_PEER_ADDR_THLDS_V2, &second, sizeof second);
     len = sizeof first;
     NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS, &first, &len) == 0);
-    NEED(first.spt_pathpfthld == 0xffff);
+    NEED(first.spt_pathpfthld == (ours_only() ? 0xffff : 7));
 }
 
 static void hmacs(void) {
@@ -79,7 +81,7 @@ static void probing(void) {
     struct sctp_status status;
     socklen_t len = sizeof probe;
     NEED(getsockopt(client, IPPROTO_SCTP, SCTP_PLPMTUD_PROBE_INTERVAL, &probe, &len) == 0);
-    NEED(len == sizeof probe && probe.spi_interval >= 5000);
+    NEED(len == sizeof probe && (probe.spi_interval >= 5000 || !ours_only()));
     FAILS(setsockopt(client, IPPROTO_SCTP, SCTP_PLPMTUD_PROBE_INTERVAL, &wrong, sizeof wrong), EINVAL);
     for (int n = 0; n < 2; n++) {
         probe.spi_interval = n * 7000;
@@ -91,10 +93,10 @@ static void probing(void) {
     probe.spi_interval = 0;
     set(client, SCTP_PLPMTUD_PROBE_INTERVAL, &probe, sizeof probe);
     join(client);
-    /* Without probes the first packets are as long as the interface allows. */
+    /* Without probes the first packets are as long as the interface allows; the host process keeps to 1500. */
     len = sizeof status;
     NEED(getsockopt(client, IPPROTO_SCTP, SCTP_STATUS, &status, &len) == 0);
-    NEED(status.sstat_fragmentation_point == 1500 - 20 - 8 - 12 - 16);
+    NEED(status.sstat_fragmentation_point == 1500 - 20 - 8 - 12 - 16 || !ours_only());
     close(listener);
 }
 
@@ -134,7 +136,8 @@ static void udp_port(void) {
     struct sockaddr_in address = at(PORT, "127.0.0.1");
     socklen_t len = sizeof peer;
     set(client, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, sizeof peer);
-    FAILS(connect(client, (void *)&address, sizeof address), ECONNREFUSED);
+    if (ours_only()) /* Linux takes no notice of a closed UDP port. */
+        FAILS(connect(client, (void *)&address, sizeof address), ECONNREFUSED);
     peer.sue_port = htons(9899);
     set(client, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, sizeof peer);
     join(client);
@@ -143,7 +146,8 @@ static void udp_port(void) {
     NEED(len == sizeof peer && peer.sue_port == htons(9899));
     /* The host process uses UDP, so it refuses port 0, which means plain IP. */
     peer.sue_port = 0;
-    FAILS(setsockopt(client, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, sizeof peer), EINVAL);
+    if (ours_only())
+        FAILS(setsockopt(client, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &peer, sizeof peer), EINVAL);
     close(listener);
 }
 
@@ -165,7 +169,7 @@ static void connectx(void) {
     char many[5000] = {0};
     struct pollfd ready = {.fd = opened(SOCK_STREAM), .events = POLLOUT};
     FAILS(setsockopt(ready.fd, IPPROTO_SCTP, SCTP_SOCKOPT_CONNECTX, many, sizeof many), EINVAL);
-    NEED(poll(&ready, 1, 0) == 1);
+    NEED(poll(&ready, 1, 0) == ours_only()); /* Without an association, no socket of Linux is writable. */
     close(listener);
 }
 

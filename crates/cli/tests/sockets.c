@@ -95,7 +95,7 @@ static void nxtinfo(void) {
     NEED(post(client, "first", 5, 0, 0, 0) == 5);
     NEED(post(client, "second", 6, 3, 0, 0) == 6);
     pause_ms(200);
-    NEED(take(accepted, data, 3) == 3 && next_info.nxt_length == 0);
+    NEED(take(accepted, data, 3) == 3 && next_info.nxt_length == (ours_only() ? 0 : 6));
     NEED(take(accepted, data, 64) == 2);
     NEED(next_info.nxt_sid == 3 && next_info.nxt_length == 6 && next_info.nxt_flags == 0);
     NEED(take(accepted, data, 64) == 6 && !memcmp(data, "second", 6) && next_info.nxt_length == 0);
@@ -121,7 +121,8 @@ static void fragments(void) {
     NEED(send(client, data, 2400, 0) == 2400);
     NEED(take(accepted, data, sizeof data) == 2400 && (last_flags & MSG_EOR));
     struct sctp_assoc_stats after = counters(client);
-    NEED(after.sas_opackets - before.sas_opackets >= 4 && after.sas_oodchunks - before.sas_oodchunks >= 4);
+    NEED(after.sas_oodchunks - before.sas_oodchunks >= 4);
+    NEED(after.sas_opackets - before.sas_opackets >= (ours_only() ? 4 : 1)); /* packets of Linux have 64 KiB here */
     NEED(counters(accepted).sas_iodchunks >= 4 && after.sas_maxrto > 0);
     set_int(client, SCTP_DISABLE_FRAGMENTS, 1);
     FAILS(send(client, data, 601, 0), EMSGSIZE);
@@ -149,7 +150,8 @@ static void linger(void) {
     int client = -1, accepted;
     static char data[4 << 20];
     struct linger on = {1, 8};
-    int listener = server(SOCK_STREAM), small = 65536;
+    /* More than the buffers of the receiver. Linux sends about 50 kB in a second once its receiver's are full. */
+    int listener = server(SOCK_STREAM), small = 100000, size = ours_only() ? 1000000 : 100000;
     NEED(setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof small) == 0);
     client = opened(SOCK_STREAM);
     join(client);
@@ -166,12 +168,12 @@ static void linger(void) {
         ssize_t got;
         while ((got = recv(accepted, data, sizeof data, 0)) > 0)
             all += got;
-        _exit(got == 0 && all == 2000000 ? 0 : 1);
+        _exit(got == 0 && all == 2u * size ? 0 : 1);
     }
     close(accepted);
     double begun = seconds();
-    NEED(send(client, data, 1000000, 0) == 1000000);
-    NEED(send(client, data, 1000000, 0) == 1000000);
+    NEED(send(client, data, size, 0) == size);
+    NEED(send(client, data, size, 0) == size);
     /* Another process has a copy of the descriptor, so the first close does not wait. */
     if (fork() == 0) {
         double closing = seconds();
@@ -200,6 +202,7 @@ static void mmsg(void) {
     struct iovec out[3] = {{"a", 1}, {"bb", 2}, {"ccc", 3}}, in[4];
     struct mmsghdr sent[3] = {0}, got[4] = {0};
     pair_up(&client, &accepted);
+    set_int(client, SCTP_NODELAY, 1);
     for (int n = 0; n < 3; n++)
         sent[n].msg_hdr.msg_iov = &out[n], sent[n].msg_hdr.msg_iovlen = 1;
     for (int n = 0; n < 4; n++) {
@@ -224,6 +227,7 @@ static void resets(void) {
     events(client);
     NEED(send(client, "x", 1, 0) == 1);
     NEED(take(accepted, data, 64) == 1);
+    pause_ms(300); /* Linux resets no streams while data is outstanding. */
     struct sctp_reset_streams reset = {.srs_flags = SCTP_STREAM_RESET_OUTGOING};
     set(client, SCTP_RESET_STREAMS, &reset, sizeof reset);
     told(client, SCTP_STREAM_RESET_EVENT, -1);
@@ -236,6 +240,7 @@ static void resets(void) {
     told(client, SCTP_STREAM_CHANGE_EVENT, -1);
     NEED(post(client, "y", 1, status.sstat_outstrms, 0, 0) == 1);
     NEED(take(accepted, data, 64) == 1 && data[0] == 'y');
+    pause_ms(300);
     set(client, SCTP_RESET_ASSOC, &(int){0}, sizeof(int));
     told(client, SCTP_ASSOC_RESET_EVENT, -1);
 }
@@ -441,8 +446,10 @@ static void exposed(void) {
     NEED((accepted = accept(listener, 0, 0)) >= 0);
     NEED(send(client, "x", 1, 0) == 1);
     NEED(system("nft add rule ip t o ip daddr 127.0.0.2 drop") == 0);
-    struct sctp_paddrparams beat = {.spp_flags = SPP_HB_DEMAND};
+    struct sctp_paddrparams beat = {.spp_flags = SPP_HB_ENABLE, .spp_hbinterval = 200};
     memcpy(&beat.spp_address, &both[1], sizeof both[1]);
+    set(client, SCTP_PEER_ADDR_PARAMS, &beat, sizeof beat);
+    beat.spp_flags = SPP_HB_DEMAND, beat.spp_hbinterval = 0;
     set(client, SCTP_PEER_ADDR_PARAMS, &beat, sizeof beat);
     union sctp_notification what;
     do
@@ -474,9 +481,11 @@ static void lifetimes(void) {
     join(client);
     NEED((accepted = accept(listener, 0, 0)) >= 0);
     struct sctp_default_prinfo info = {.pr_policy = SCTP_PR_SCTP_TTL, .pr_value = 20};
+    struct sctp_sndinfo usual = {.snd_sid = 1};
+    set(client, SCTP_DEFAULT_SNDINFO, &usual, sizeof usual);
     set(client, SCTP_DEFAULT_PRINFO, &info, sizeof info);
     for (int n = 0; n < 3000; n++)
-        NEED(post(client, data, sizeof data, 1, 0, 0) == sizeof data);
+        NEED(send(client, data, sizeof data, 0) == sizeof data);
     pause_ms(300);
     struct sctp_prstatus one = abandoned(client, SCTP_PR_STREAM_STATUS, 1, SCTP_PR_SCTP_TTL);
     struct sctp_prstatus all = abandoned(client, SCTP_PR_ASSOC_STATUS, 0, SCTP_PR_SCTP_ALL);
@@ -534,7 +543,9 @@ static void refused(void) {
         } else {
             FAILS(connect(fd, (void *)&to, sizeof to), ECONNREFUSED);
         }
-        NEED(getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error == 0);
+        /* A one-to-one socket of Linux keeps the error of a connect that waited. */
+        int kept = !ours_only() && styles[n] == SOCK_STREAM;
+        NEED(getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error == (kept ? ECONNREFUSED : 0));
         NEED(take(fd, &change, sizeof change) == sizeof change && last_flags & MSG_NOTIFICATION);
         NEED(change.sac_type == SCTP_ASSOC_CHANGE && change.sac_state == SCTP_CANT_STR_ASSOC);
         close(fd);
