@@ -70,10 +70,12 @@ static int local_addresses(int fd) {
 static void bindx(void) {
     int fd = opened(SOCK_STREAM);
     struct sockaddr_in both[2] = {at(PORT, "127.0.0.1"), at(PORT, "127.0.0.2")}, other = at(PORT, "127.0.0.3");
-    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_REM, both, sizeof both[0]), EINVAL);
+    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_REM, both, sizeof both[0]), EBUSY);
     set(fd, SCTP_SOCKOPT_BINDX_ADD, both, sizeof both);
     NEED(local_addresses(fd) == 2);
-    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_REM, &other, sizeof other), EADDRNOTAVAIL);
+    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_REM, &other, sizeof other), EINVAL);
+    other.sin_port = htons(PORT + 1);
+    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_ADD, &other, sizeof other), EINVAL);
     set(fd, SCTP_SOCKOPT_BINDX_REM, &both[1], sizeof both[1]);
     NEED(local_addresses(fd) == 1);
     FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_REM, both, sizeof both[0]), EBUSY);

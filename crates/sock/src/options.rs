@@ -102,6 +102,7 @@ impl Server {
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
         match socket.port {
             None => self.bind_socket(key, port, &addresses),
+            Some(bound) if port != 0 && port != bound => Err(Errno::EINVAL),
             Some(_) if socket.bound.is_empty() => Ok(()),
             Some(bound) => {
                 let all = [&socket.bound[..], &addresses].concat();
@@ -129,11 +130,12 @@ impl Server {
     fn bindx_remove(&mut self, key: usize, value: &[u8]) -> Result<(), Errno> {
         let (gone, _) = address::parse_all(value).ok_or(Errno::EINVAL)?;
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
-        let port = socket.port.ok_or(Errno::EINVAL)?;
+        // As in Linux, a socket without a second address has none to give away.
+        let port = socket.port.filter(|_| socket.bound.len() != 1).ok_or(Errno::EBUSY)?;
         let bound = if socket.bound.is_empty() { self.host.addresses() } else { &socket.bound[..] };
         let left: Vec<_> = bound.iter().copied().filter(|address| !gone.contains(address)).collect();
         if !gone.iter().all(|address| bound.contains(address)) {
-            return Err(Errno::EADDRNOTAVAIL);
+            return Err(Errno::EINVAL);
         }
         let (now, numbers) = (self.host.now(), socket.associations.clone());
         // A socket keeps at least one address.
