@@ -188,13 +188,15 @@ static void remote_error(void) {
     } got;
     subscribe(listener, SCTP_REMOTE_ERROR);
     struct raw_peer peer = raw_peer(6001);
-    /* An ERROR chunk about an unrecognized chunk of type 0x3f. */
-    static const unsigned char error[] = {9, 0, 0, 12, 0, 6, 0, 8, 0x3f, 0, 0, 4};
+    /* An ERROR chunk about unrecognized chunks of types 0x3f and 0x3e. */
+    static const unsigned char error[] = {9, 0, 0, 20, 0, 6, 0, 8, 0x3f, 0, 0, 4, 0, 6, 0, 8, 0x3e, 0, 0, 4};
     raw_send(&peer, error, sizeof error);
-    ssize_t len = next(listener, SCTP_REMOTE_ERROR, &got, sizeof got);
-    struct sctp_remote_error *told = &got.what.sn_remote_error;
-    NEED(told->sre_error == htons(6) && told->sre_assoc_id > 2);
-    NEED(len == sizeof *told + 8 && !memcmp(told->sre_data, error + 4, 8));
+    for (int n = 0; n < 2; n++) {
+        ssize_t len = next(listener, SCTP_REMOTE_ERROR, &got, sizeof got);
+        struct sctp_remote_error *told = &got.what.sn_remote_error;
+        NEED(told->sre_error == htons(6) && told->sre_assoc_id > 2);
+        NEED(len == sizeof *told + 4 && !memcmp(told->sre_data, error + 8 * (n + 1), 4));
+    }
 }
 
 static void adaptation(void) {

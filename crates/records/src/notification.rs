@@ -146,14 +146,13 @@ fn begin_failed(kind: u16, length: usize, failed: &Failed<'_>) -> Vec<u8> {
     bytes
 }
 
-/// `SCTP_REMOTE_ERROR`, with the causes of the peer's ERROR chunk.
-pub fn remote_error(id: i32, causes: &[u8]) -> Vec<u8> {
-    let mut bytes = begin(kind::REMOTE_ERROR, 16 + causes.len());
-    // The code of the first cause stays in network byte order.
-    bytes.extend(causes.first_chunk().unwrap_or(&[0; 2]));
-    bytes.extend([0; 2]);
+/// `SCTP_REMOTE_ERROR` about one cause of the peer's ERROR chunk: its code in network byte order, and its
+/// value.
+pub fn remote_error(id: i32, code: [u8; 2], value: &[u8]) -> Vec<u8> {
+    let mut bytes = begin(kind::REMOTE_ERROR, 16 + value.len());
+    bytes.extend([code, [0; 2]].concat());
     bytes.extend(id.to_ne_bytes());
-    bytes.extend(causes);
+    bytes.extend(value);
     bytes
 }
 
@@ -247,9 +246,9 @@ mod tests {
         let new = send_failed_event(&failed);
         assert_eq!(new[..12], [13, 0x80, 1, 0, 33, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(new[12..], [1, 0, 2, 0, 3, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, b'x']);
-        let cause = [0, 8, 0, 4];
-        assert_eq!(remote_error(3, &cause)[..12], [4, 0x80, 0, 0, 20, 0, 0, 0, 0, 8, 0, 0]);
-        assert_eq!(remote_error(3, &cause)[12..], [3, 0, 0, 0, 0, 8, 0, 4]);
+        let error = remote_error(3, [0, 6], &[63, 0, 0, 4]);
+        assert_eq!(error[..12], [4, 0x80, 0, 0, 20, 0, 0, 0, 0, 6, 0, 0]);
+        assert_eq!(error[12..], [3, 0, 0, 0, 63, 0, 0, 4]);
         assert_eq!(adaptation(3, 9), [7, 0x80, 0, 0, 16, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0, 0]);
         let free = authentication(3, KeyState::Free, 7);
         assert_eq!(free, [8, 0x80, 0, 0, 20, 0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0]);

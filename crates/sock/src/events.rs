@@ -166,11 +166,7 @@ impl Server {
                 self.tell_streams(number, result);
             }
             Event::SendFailed { sent, message, .. } => self.tell_failed(number, sent, &message),
-            Event::PeerError { causes } => {
-                self.tell(number, kind::REMOTE_ERROR, |number, _| {
-                    notification::remote_error(number, &causes)
-                });
-            }
+            Event::PeerError { causes } => self.tell_errors(number, &causes),
             Event::Adaptation { code } => {
                 self.tell(number, kind::ADAPTATION, |number, _| notification::adaptation(number, code));
             }

@@ -76,6 +76,19 @@ impl Server {
         self.tell(number, kind::SEND_FAILED_EVENT, |_, _| notification::send_failed_event(&failed));
     }
 
+    /// Notifies the program of each error cause that the peer has sent; as in Linux, with its padding.
+    pub(crate) fn tell_errors(&mut self, number: i32, causes: &[u8]) {
+        let mut left = causes;
+        while let &[high, low, first, second, ..] = left {
+            let end = usize::from(u16::from_be_bytes([first, second])).next_multiple_of(4);
+            let (cause, rest) = left.split_at(end.clamp(4, left.len()));
+            self.tell(number, kind::REMOTE_ERROR, |number, _| {
+                notification::remote_error(number, [high, low], &cause[4..])
+            });
+            left = rest;
+        }
+    }
+
     /// Notifies the program of the state of a key for AUTH.
     pub(crate) fn tell_key(&mut self, number: i32, state: KeyState, key: u16) {
         self.tell(number, kind::AUTHENTICATION, |number, _| notification::authentication(number, state, key));

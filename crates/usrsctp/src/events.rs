@@ -6,6 +6,8 @@ use records::notification::{FIRST, kind};
 
 /// Length of a `struct sctp_assoc_change` without `sac_info`.
 const ASSOC_CHANGE: usize = 20;
+/// Length of a `struct sctp_remote_error` without `sre_data`.
+const REMOTE_ERROR: usize = 16;
 /// Type of the ABORT chunk.
 const ABORT: u8 = 6;
 
@@ -34,7 +36,13 @@ pub fn translated(linux: &[u8]) -> Vec<u8> {
             change(&mut event, 136, |state: u16| if state > 5 { 2 } else { state + 1 });
             event.resize(152, 0);
         }
-        kind::REMOTE_ERROR => change(&mut event, 8, u16::from_be),
+        kind::REMOTE_ERROR if event.len() >= REMOTE_ERROR => {
+            // Linux has only the value of the cause there.
+            let len = (event.len() - REMOTE_ERROR + 4) as u16;
+            let head = [[event[8], event[9]], len.to_be_bytes()].concat();
+            event.splice(REMOTE_ERROR..REMOTE_ERROR, head);
+            change(&mut event, 8, u16::from_be);
+        }
         kind::PARTIAL_DELIVERY if event.len() >= 24 => {
             change(&mut event, 8, |_| 1);
             // The association comes after stream and sequence number.
@@ -91,10 +99,9 @@ mod tests {
         let failed = Failed { sent: true, stream: 1, flags: 1, ppid: 3, context: 4, id: 5, data: b"x" };
         let failed = translated(&linux::send_failed_event(&failed));
         assert_eq!(failed[..16], [14, 0, 2, 0, 33, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 4]);
-        assert_eq!(
-            translated(&linux::remote_error(3, &[0, 8, 0, 4]))[..12],
-            [3, 0, 0, 0, 20, 0, 0, 0, 8, 0, 0, 0]
-        );
+        let error = translated(&linux::remote_error(3, [0, 6], &[63, 0, 0, 4]));
+        assert_eq!(error[..12], [3, 0, 0, 0, 24, 0, 0, 0, 6, 0, 0, 0]);
+        assert_eq!(error[12..], [3, 0, 0, 0, 0, 6, 0, 8, 63, 0, 0, 4]);
         assert_eq!(translated(&linux::sender_dry(3))[..2], [10, 0]);
         assert_eq!(translated(&[1]), [1], "too short to be one");
     }
