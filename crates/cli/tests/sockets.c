@@ -1,6 +1,7 @@
 /* SCTP sockets as Linux has them (RFC 6458). */
 #include "sockets.h"
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -528,6 +529,29 @@ static void scheduler(void) {
     NEED(before < 900);
 }
 
+/* Without an association a message is refused, with a signal unless the program wants none. */
+static void alone(void) {
+    int styles[] = {SOCK_STREAM, SOCK_SEQPACKET}, ended, client = -1, accepted;
+    for (int n = 0; n < 2; n++) {
+        int fd = opened(styles[n]);
+        FAILS(send(fd, "x", 1, MSG_NOSIGNAL), EPIPE);
+        if (fork() == 0)
+            send(fd, "x", 1, 0), _exit(0);
+        NEED(wait(&ended) > 0 && WIFSIGNALED(ended) && WTERMSIG(ended) == SIGPIPE);
+        close(fd);
+    }
+    pair_up(&client, &accepted);
+    if (fork() == 0) {
+        close(client);
+        NEED(send(accepted, "x", 1, 0) == 1);
+        exit(0);
+    }
+    NEED(wait(&ended) > 0 && ended == 0);
+    close(accepted);
+    pause_ms(300);
+    FAILS(send(client, "x", 1, MSG_NOSIGNAL), EPIPE);
+}
+
 /* A connect tells that the peer refuses, even if there are notifications, and waits until the peer accepts. */
 static void refused(void) {
     static const int styles[] = {SOCK_STREAM, SOCK_SEQPACKET, SOCK_STREAM | SOCK_NONBLOCK};
@@ -550,6 +574,7 @@ static void refused(void) {
         NEED(getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error == (kept ? ECONNREFUSED : 0));
         NEED(take(fd, &change, sizeof change) == sizeof change && last_flags & MSG_NOTIFICATION);
         NEED(change.sac_type == SCTP_ASSOC_CHANGE && change.sac_state == SCTP_CANT_STR_ASSOC);
+        FAILS(send(fd, "x", 1, MSG_NOSIGNAL), EPIPE);
         close(fd);
     }
     int listener = server(SOCK_SEQPACKET);
@@ -571,6 +596,6 @@ int main(int count, char **names) {
         {"fragments", fragments}, {"large", large}, {"linger", linger}, {"mmsg", mmsg},
         {"resets", resets}, {"keys", keys}, {"ready", ready}, {"crowd", crowd},
         {"inherited", inherited}, {"bursts", bursts}, {"exposed", exposed}, {"lifetimes", lifetimes},
-        {"scheduler", scheduler}, {"refused", refused}};
+        {"scheduler", scheduler}, {"refused", refused}, {"alone", alone}};
     return run(count, names, checks, sizeof checks / sizeof *checks);
 }

@@ -233,7 +233,13 @@ pub fn unread(fd: c_int, entry: &Entry) -> usize {
 pub fn take_error(fd: c_int, entry: &Entry) -> c_int {
     let locked = entry.lock();
     match attempt(fd, &locked, &Vectors::one(std::ptr::null_mut(), 0), true) {
-        Outcome::Error(error) => error,
+        Outcome::Error(error) => {
+            if error == libc::ECONNREFUSED {
+                // The connect failed: there is no association.
+                entry.switches.fetch_and(!switches::ASSOCIATED, Ordering::Relaxed);
+            }
+            error
+        }
         _ => 0,
     }
 }

@@ -40,6 +40,11 @@ unsafe fn transmit(
         return fail(libc::EINVAL) as isize;
     }
     if !is_allowed(entry, &header, total) {
+        if real::errno() == libc::EPIPE && flags & libc::MSG_NOSIGNAL == 0 {
+            // SAFETY: the call has no conditions.
+            unsafe { libc::raise(libc::SIGPIPE) };
+            return fail(libc::EPIPE) as isize; // a handler may have changed errno
+        }
         return -1;
     }
     if total <= MAX_DATA && count <= vectors::MOST {
