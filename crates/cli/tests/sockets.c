@@ -529,6 +529,35 @@ static void scheduler(void) {
     NEED(before < 900);
 }
 
+/* Kinds of sockets that are not SCTP's: a raw socket is that of the kernel. */
+static void kinds(void) {
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+    FAILS(socket(AF_INET, SOCK_DGRAM, IPPROTO_SCTP), EPROTONOSUPPORT);
+    FAILS(socket(AF_INET, SOCK_RDM, IPPROTO_SCTP), ESOCKTNOSUPPORT);
+    FAILS(socket(AF_UNIX, SOCK_STREAM, IPPROTO_SCTP), EPROTONOSUPPORT);
+    NEED(socket(AF_INET, SOCK_RAW, IPPROTO_SCTP) >= 0);
+    FAILS(accept(server(SOCK_SEQPACKET), 0, 0), EOPNOTSUPP);
+    FAILS(accept(opened(SOCK_STREAM), 0, 0), EINVAL);
+    FAILS(bind(opened(SOCK_STREAM), (void *)&six, sizeof six), EINVAL);
+    FAILS(connect(opened(SOCK_STREAM), (void *)&six, sizeof six), EINVAL);
+}
+
+/* What does not fit into the buffer for control messages is told, also if there is no buffer. */
+static void truncated(void) {
+    int client = -1, accepted;
+    char data[8], control[CMSG_SPACE(sizeof(struct sctp_rcvinfo))];
+    struct iovec part = {data, sizeof data};
+    pair_up(&client, &accepted);
+    for (int n = 0; n < 4; n++) {
+        struct msghdr message = {0, 0, &part, 1, n & 1 ? control : 0, n & 1 ? sizeof control : 0, 0};
+        set_int(accepted, SCTP_RECVRCVINFO, n > 1);
+        NEED(send(client, "x", 1, 0) == 1);
+        NEED(recvmsg(accepted, &message, 0) == 1);
+        NEED(message.msg_flags == (n == 2 ? MSG_EOR | MSG_CTRUNC : MSG_EOR));
+        NEED(message.msg_controllen == (n == 3 ? sizeof control : 0));
+    }
+}
+
 /* Without an association a message is refused, with a signal unless the program wants none. */
 static void alone(void) {
     int styles[] = {SOCK_STREAM, SOCK_SEQPACKET}, ended, client = -1, accepted;
@@ -596,6 +625,7 @@ int main(int count, char **names) {
         {"fragments", fragments}, {"large", large}, {"linger", linger}, {"mmsg", mmsg},
         {"resets", resets}, {"keys", keys}, {"ready", ready}, {"crowd", crowd},
         {"inherited", inherited}, {"bursts", bursts}, {"exposed", exposed}, {"lifetimes", lifetimes},
-        {"scheduler", scheduler}, {"refused", refused}, {"alone", alone}};
+        {"scheduler", scheduler}, {"refused", refused}, {"alone", alone}, {"kinds", kinds},
+        {"truncated", truncated}};
     return run(count, names, checks, sizeof checks / sizeof *checks);
 }

@@ -21,13 +21,7 @@ pub unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_i
         // SAFETY: the call has no conditions.
         return unsafe { real::socket(domain, kind, protocol) };
     }
-    if !matches!(domain, libc::AF_INET | libc::AF_INET6) {
-        return fail(libc::EAFNOSUPPORT);
-    }
     let style = kind & 0xf;
-    if !matches!(style, libc::SOCK_STREAM | libc::SOCK_SEQPACKET) {
-        return fail(libc::ESOCKTNOSUPPORT);
-    }
     let fd = dial(0);
     if fd < 0 {
         return -1;
@@ -49,11 +43,12 @@ pub unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_i
     fd
 }
 
-/// True if the process with the SCTP stack is to run the socket: SCTP, or TCP if TCP is to become SCTP.
+/// True if the process with the SCTP stack is to run the socket: SCTP, or TCP if TCP is to become SCTP. Other
+/// sockets of this protocol, such as raw ones, are those of the kernel.
 fn is_wanted(domain: c_int, kind: c_int, protocol: c_int) -> bool {
-    let inet = matches!(domain, libc::AF_INET | libc::AF_INET6);
+    let sctp = protocol == number::SCTP && matches!(kind & 0xf, libc::SOCK_STREAM | libc::SOCK_SEQPACKET);
     let tcp = kind & 0xf == libc::SOCK_STREAM && matches!(protocol, 0 | libc::IPPROTO_TCP);
-    protocol == number::SCTP || inet && tcp && host::takes_tcp()
+    matches!(domain, libc::AF_INET | libc::AF_INET6) && (sctp || tcp && host::takes_tcp())
 }
 
 /// Sends the domain and the style of a new socket to the host

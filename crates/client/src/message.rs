@@ -155,10 +155,10 @@ pub unsafe fn give_message(
         unsafe { give_address(&address[..len], message.msg_name.cast(), &raw mut message.msg_namelen) };
     }
     let room = std::mem::take(&mut message.msg_controllen);
-    let room = if message.msg_control.is_null() { 0 } else { room };
     if header.kind != Kind::Data {
         return;
     }
+    let room = if message.msg_control.is_null() { 0 } else { room };
     if let Some(next) = next {
         let is_notification = next.kind == Kind::Notification;
         let kind = if is_notification { number::MSG_NOTIFICATION as u16 } else { 0 };

@@ -36,6 +36,13 @@ impl Server {
         Ok(())
     }
 
+    /// Checks that a socket can have or reach these addresses: an IPv4 socket none of IPv6.
+    pub(crate) fn check_families(&self, key: usize, addresses: &[IpAddr]) -> Result<(), Errno> {
+        let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
+        let fits = socket.v6 || addresses.iter().all(IpAddr::is_ipv4);
+        if fits { Ok(()) } else { Err(Errno::EINVAL) }
+    }
+
     /// Checks that a socket may have these addresses at a port: they are addresses of this host process, and
     /// no other socket has one of them at this port.
     pub(crate) fn check_bind(&mut self, key: usize, port: u16, named: &[IpAddr]) -> Result<(), Errno> {

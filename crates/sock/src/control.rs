@@ -95,6 +95,7 @@ impl Server {
             Op::Attach => done(Ok(())),
             Op::Bind => {
                 let (address, port, _) = address::parse(body).ok_or(Errno::EINVAL)?;
+                self.check_families(key, &[address])?;
                 done(self.bind_socket(key, port, &[address]))
             }
             Op::Connect => {
@@ -174,6 +175,7 @@ impl Server {
 
     fn connect(&mut self, key: usize, body: &[u8]) -> Result<i32, Errno> {
         let (peers, port) = address::parse_all(body).ok_or(Errno::EINVAL)?;
+        self.check_families(key, &peers)?;
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
         match socket.phase {
             Phase::Connecting(_) => return Err(Errno::EALREADY),

@@ -99,6 +99,7 @@ impl Server {
 
     fn bindx_add(&mut self, key: usize, value: &[u8]) -> Result<(), Errno> {
         let (addresses, port) = address::parse_all(value).ok_or(Errno::EINVAL)?;
+        self.check_families(key, &addresses)?;
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
         match socket.port {
             None => self.bind_socket(key, port, &addresses),
