@@ -178,6 +178,14 @@ static void dry(void) {
     }
     next(client, SCTP_SENDER_DRY_EVENT, &what, sizeof what);
     NEED(is_quiet(client));
+    /* A shutdown without data sends nothing that the peer could acknowledge. */
+    struct sockaddr_in to = at(PORT, "127.0.0.1");
+    int many = opened(SOCK_SEQPACKET);
+    subscribe(many, SCTP_SENDER_DRY_EVENT);
+    NEED(sendto(many, "x", 1, 0, (void *)&to, sizeof to) == 1);
+    next(many, SCTP_SENDER_DRY_EVENT, &what, sizeof what);
+    NEED(post_with(many, "", 0, (struct sctp_sndinfo){.snd_flags = SCTP_EOF}, &to) == 0);
+    NEED(is_quiet(many));
 }
 
 static void remote_error(void) {

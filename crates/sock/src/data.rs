@@ -182,7 +182,7 @@ impl Server {
         let defaults = socket.settings.defaults;
         // A tracked message that fails gives one notification, not one for each chunk.
         let tracked = socket.wants(kind::SEND_FAILED) || socket.wants(kind::SEND_FAILED_EVENT);
-        if socket.wants(kind::SENDER_DRY) {
+        if socket.wants(kind::SENDER_DRY) && !data.is_empty() {
             self.sending.insert(number);
         }
         if let Some(association) = self.associations.get_mut(number) {
