@@ -120,6 +120,15 @@ static void answers(void) {
     NEED(listen(listener, 5) == 0);
     NEED(setsockopt(client, IPPROTO_SCTP, SCTP_SOCKOPT_CONNECTX, both, sizeof both) > 0);
     pause_ms(300);
+    /* A program that gets ENOMEM tries a larger buffer. */
+    char addresses[8 + sizeof both];
+    len = sizeof addresses - 1;
+    FAILS(getsockopt(client, IPPROTO_SCTP, SCTP_GET_PEER_ADDRS, addresses, &len), ENOMEM);
+    len = sizeof addresses;
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_GET_PEER_ADDRS, addresses, &len) == 0 && len == sizeof addresses);
+    len = 8;
+    FAILS(getsockopt(listener, IPPROTO_SCTP, SCTP_GET_LOCAL_ADDRS, memset(addresses, 0, 8), &len), ENOMEM);
+    len = sizeof primary;
     for (int n = 1; n >= 0; n--) {
         memcpy(&primary.ssp_addr, &both[n], sizeof both[n]);
         set(client, SCTP_PRIMARY_ADDR, &primary, sizeof primary);
