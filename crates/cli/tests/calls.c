@@ -101,10 +101,8 @@ static void shared(void) {
         NEED(accept(listeners[n], 0, 0) >= 0);
 }
 
-/* Errors of socket and bind. */
+/* Errors of bind and connect. */
 static void names(void) {
-    FAILS(socket(AF_UNIX, SOCK_STREAM, IPPROTO_SCTP), EAFNOSUPPORT);
-    FAILS(socket(AF_INET, SOCK_DGRAM, IPPROTO_SCTP), ESOCKTNOSUPPORT);
     int fd = opened(SOCK_STREAM), listener = server(SOCK_STREAM), value = 0;
     struct sockaddr_in address = at(PORT, "127.0.0.1"), foreign = at(PORT, "192.0.2.1");
     FAILS(bind(fd, (void *)&address, sizeof address), EADDRINUSE);
