@@ -18,7 +18,7 @@ static void options(void) {
     } named = {0, 10, 5, "sack_delay40 ms"}, wrong = {0, 10, 3, "sack_delai1 s"};
     set(fd, 0x1300, &named, sizeof named);
     FAILS(setsockopt(fd, IPPROTO_SCTP, 0x1300, &wrong, sizeof wrong), EINVAL);
-    struct sctp_sack_info sack;
+    struct sctp_sack_info sack = {0};
     len = sizeof sack;
     NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_DELAYED_SACK, &sack, &len) == 0 && sack.sack_delay == 40);
 }
@@ -26,7 +26,7 @@ static void options(void) {
 static void thresholds(void) {
     int fd = opened(SOCK_STREAM);
     struct sctp_paddrthlds first = {.spt_pathmaxrxt = 7, .spt_pathpfthld = 2};
-    struct sctp_paddrthlds_v2 second = {.spt_pathmaxrxt = 0, .spt_pathpfthld = 3, .spt_pathcpthld = 4}, kept;
+    struct sctp_paddrthlds_v2 second = {.spt_pathmaxrxt = 0, .spt_pathpfthld = 3, .spt_pathcpthld = 4}, kept = {0};
     socklen_t len = sizeof kept;
     set(fd, SCTP_PEER_ADDR_THLDS, &first, sizeof first);
     NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_THLDS_V2, &kept, &len) == 0 && len == sizeof kept);
@@ -78,7 +78,7 @@ static void hmacs(void) {
 static void probing(void) {
     int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM);
     struct sctp_probeinterval probe = {.spi_interval = 99}, wrong = {.spi_interval = 4999};
-    struct sctp_status status;
+    struct sctp_status status = {0};
     socklen_t len = sizeof probe;
     NEED(getsockopt(client, IPPROTO_SCTP, SCTP_PLPMTUD_PROBE_INTERVAL, &probe, &len) == 0);
     NEED(len == sizeof probe && (probe.spi_interval >= 5000 || !ours_only()));

@@ -235,7 +235,7 @@ static void resets(void) {
     set(client, SCTP_RESET_STREAMS, &reset, sizeof reset);
     told(client, SCTP_STREAM_RESET_EVENT, -1);
     struct sctp_add_streams add = {.sas_outstrms = 5};
-    struct sctp_status status;
+    struct sctp_status status = {0};
     socklen_t len = sizeof status;
     NEED(getsockopt(client, IPPROTO_SCTP, SCTP_STATUS, &status, &len) == 0);
     FAILS(post(client, "x", 1, status.sstat_outstrms, 0, 0), EINVAL);
