@@ -31,7 +31,7 @@ pub extern "C" fn usrsctp_socket(
     ulp_info: *mut c_void,
 ) -> Handle {
     let conn = domain == AF_CONN;
-    if protocol != SCTP {
+    if protocol != SCTP || !matches!(kind, libc::SOCK_STREAM | libc::SOCK_SEQPACKET) {
         fail(libc::EPROTONOSUPPORT);
         return ptr::null_mut();
     }
