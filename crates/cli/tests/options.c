@@ -215,12 +215,13 @@ static void paths(void) {
 
 /* While the peer does not read: chunks that are not acknowledged, messages that wait, and its window. */
 static void queues(void) {
-    int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), small = 20000;
+    int client = opened(SOCK_STREAM), listener = server(SOCK_STREAM), small = 20000, large = 1 << 20;
     static char data[5000];
     struct sctp_status status = {0};
     struct sctp_assocparams params = {0};
     socklen_t len = sizeof status;
     NEED(setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof small) == 0);
+    NEED(setsockopt(client, SOL_SOCKET, SO_SNDBUF, &large, sizeof large) == 0);
     join(client);
     NEED(accept(listener, 0, 0) >= 0);
     NEED(getsockopt(client, IPPROTO_SCTP, SCTP_STATUS, &status, &len) == 0);
@@ -232,25 +233,32 @@ static void queues(void) {
         NEED(send(client, data, sizeof data, 0) == sizeof data);
     pause_ms(300);
     len = sizeof status;
-    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_STATUS, &status, &len) == 0 && status.sstat_penddata > 10);
+    NEED(getsockopt(client, IPPROTO_SCTP, SCTP_STATUS, &status, &len) == 0);
+    NEED(status.sstat_unackdata > 0 && (is_kernel() || status.sstat_penddata > 10));
     NEED(getsockopt(client, IPPROTO_SCTP, SCTP_ASSOCINFO, &params, &len) == 0 && params.sasoc_peer_rwnd < 20000);
 }
 
-/* Options of IP and TCP. TCP_NODELAY, which programs of --tcp-as-sctp set, is SCTP_NODELAY. */
+/* Options of IP and TCP. TCP_NODELAY, which programs of --tcp-as-sctp set, is SCTP_NODELAY; the kernel has no
+   TCP_NODELAY of SCTP sockets. */
 static void levels(void) {
     static const struct {
-        int level, name;
-    } off[] = {{IPPROTO_IP, IP_TOS}, {IPPROTO_IPV6, IPV6_V6ONLY}, {IPPROTO_TCP, TCP_NODELAY}};
-    int client = opened(SOCK_STREAM), value = 9;
+        int family, level, name, on;
+    } off[] = {{AF_INET, IPPROTO_IP, IP_TOS, 0x10},
+               {AF_INET6, IPPROTO_IPV6, IPV6_V6ONLY, 1},
+               {AF_INET, IPPROTO_TCP, TCP_NODELAY, 1}};
+    int value = 9;
     socklen_t len = sizeof value;
-    FAILS(setsockopt(client, -1, 1, &value, sizeof value), ENOPROTOOPT);
-    FAILS(getsockopt(client, -1, 1, &value, &len), ENOPROTOOPT);
-    for (int on = 0; on < 2; on++) {
-        for (unsigned n = 0; n < sizeof off / sizeof *off; n++) {
-            NEED(on == 0 || setsockopt(client, off[n].level, off[n].name, &on, sizeof on) == 0);
-            NEED(getsockopt(client, off[n].level, off[n].name, &value, &len) == 0 && value == on);
-        }
-        NEED(getsockopt(client, IPPROTO_SCTP, SCTP_NODELAY, &value, &len) == 0 && value == on);
+    for (unsigned n = 0; n < sizeof off / sizeof *off; n++) {
+        int client = socket(off[n].family, SOCK_STREAM, IPPROTO_SCTP);
+        FAILS(setsockopt(client, -1, 1, &value, sizeof value), ENOPROTOOPT);
+        FAILS(getsockopt(client, -1, 1, &value, &len), off[n].family == AF_INET ? EOPNOTSUPP : ENOPROTOOPT);
+        if (off[n].level == IPPROTO_TCP && is_kernel())
+            continue;
+        NEED(getsockopt(client, off[n].level, off[n].name, &value, &len) == 0 && value == 0);
+        NEED(setsockopt(client, off[n].level, off[n].name, &off[n].on, sizeof value) == 0);
+        NEED(getsockopt(client, off[n].level, off[n].name, &value, &len) == 0 && value == off[n].on);
+        NEED(getsockopt(client, IPPROTO_SCTP, SCTP_NODELAY, &value, &len) == 0);
+        NEED(value == (off[n].level == IPPROTO_TCP));
     }
 }
 
@@ -267,22 +275,33 @@ static void numbers(void) {
     FAILS(setsockopt(many, IPPROTO_SCTP, SCTP_DEFAULT_SNDINFO, &usual, sizeof usual), EINVAL);
     len = sizeof init;
     NEED(getsockopt(many, IPPROTO_SCTP, SCTP_INITMSG, &init, &len) == 0);
-    for (rto.srto_assoc_id = SCTP_FUTURE_ASSOC; rto.srto_assoc_id <= SCTP_ALL_ASSOC; rto.srto_assoc_id++)
-        set(many, SCTP_RTOINFO, &rto, sizeof rto);
+    /* Some options can be set for all associations, but none can be read for all. */
+    struct sctp_assoc_value context = {0};
+    for (int id = SCTP_FUTURE_ASSOC; id <= SCTP_ALL_ASSOC; id++) {
+        rto.srto_assoc_id = context.assoc_id = id;
+        set(many, SCTP_CONTEXT, &context, sizeof context);
+        len = sizeof context;
+        int got = getsockopt(many, IPPROTO_SCTP, SCTP_CONTEXT, &context, &len);
+        int done = setsockopt(many, IPPROTO_SCTP, SCTP_RTOINFO, &rto, sizeof rto);
+        NEED(id == SCTP_FUTURE_ASSOC ? got == 0 && done == 0 : got == -1 && done == -1 && errno == EINVAL);
+    }
 }
 
-/* Policies of PR-SCTP in the older structure of a message, and in that of its defaults. */
+/* The policy of PR-SCTP for all messages is read by the older structure, too, but not set. That sets a
+   lifetime. */
 static void policies(void) {
     int fd = opened(SOCK_STREAM);
-    struct sctp_sndrcvinfo usual = {.sinfo_flags = SCTP_PR_SCTP_RTX, .sinfo_timetolive = 2}, kept = {0};
-    struct sctp_default_prinfo policy = {0};
-    socklen_t len = sizeof policy;
-    set(fd, SCTP_DEFAULT_SEND_PARAM, &usual, sizeof usual);
-    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_DEFAULT_PRINFO, &policy, &len) == 0);
-    NEED(policy.pr_policy == SCTP_PR_SCTP_RTX && policy.pr_value == 2);
-    len = sizeof kept;
+    struct sctp_sndrcvinfo usual = {.sinfo_timetolive = 9}, kept = {0};
+    struct sctp_default_prinfo policy = {.pr_policy = SCTP_PR_SCTP_RTX, .pr_value = 2};
+    socklen_t len = sizeof kept;
+    set(fd, SCTP_DEFAULT_PRINFO, &policy, sizeof policy);
     NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_DEFAULT_SEND_PARAM, &kept, &len) == 0);
-    NEED(kept.sinfo_flags == usual.sinfo_flags && kept.sinfo_timetolive == 2);
+    NEED(kept.sinfo_flags == SCTP_PR_SCTP_RTX && kept.sinfo_timetolive == 2);
+    FAILS(setsockopt(fd, IPPROTO_SCTP, SCTP_DEFAULT_SEND_PARAM, &kept, sizeof kept), EINVAL);
+    set(fd, SCTP_DEFAULT_SEND_PARAM, &usual, sizeof usual);
+    len = sizeof policy;
+    NEED(getsockopt(fd, IPPROTO_SCTP, SCTP_DEFAULT_PRINFO, &policy, &len) == 0);
+    NEED(policy.pr_policy == SCTP_PR_SCTP_NONE && policy.pr_value == 9);
 }
 
 int main(int count, char **names) {

@@ -126,9 +126,10 @@ impl Server {
                 let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
                 let number = socket.associations.first().filter(|_| !socket.many);
                 let peer = number.and_then(|&number| self.associations.get(number));
-                let peer = peer.filter(|peer| peer.up).ok_or(Errno::ENOTCONN)?;
-                let address = *peer.peers.first().ok_or(Errno::ENOTCONN)?;
-                Ok((0, address::write(address, peer.peer_port, socket.maps()), None))
+                let peer = peer.filter(|peer| peer.up);
+                let name = peer.and_then(|peer| Some((*peer.peers.first()?, peer.peer_port)));
+                let (address, port) = name.or(socket.peer).ok_or(Errno::ENOTCONN)?;
+                Ok((0, address::write(address, port, socket.maps()), None))
             }
             Op::Check => {
                 let header = Header::parse(body).ok_or(Errno::EINVAL)?;

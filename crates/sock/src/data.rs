@@ -6,6 +6,7 @@ use crate::server::Server;
 use crate::socket::{Phase, Socket};
 use bytes::Bytes;
 use records::notification::{self, kind};
+use records::number::send;
 use records::{Header, Kind, MAX_DELIVERED, flags};
 use sctp::{AssocId, Endpoint, Message, Payload, Received, Reliability, SendError};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -208,6 +209,8 @@ impl Server {
                 message.context = header.context;
             }
             let (policy, value) = match header.flags & flags::POLICY {
+                // A value without a policy is a lifetime.
+                0 if defaults.policy == 0 => (send::TTL, defaults.value),
                 0 => (defaults.policy, defaults.value),
                 _ => (header.policy, header.value),
             };

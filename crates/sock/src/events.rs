@@ -305,6 +305,7 @@ impl Server {
                         put_failure(socket, error);
                     }
                     socket.phase = Phase::Ended;
+                    socket.peer = association.peers.first().map(|&first| (first, association.peer_port));
                     socket.pair.end();
                 } else if connects {
                     // The socket may connect again.

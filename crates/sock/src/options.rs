@@ -31,7 +31,7 @@ impl Server {
         value: &[u8],
     ) -> Result<(), Errno> {
         let socket = self.sockets.get_mut(&key).ok_or(Errno::EBADF)?;
-        if level == SCTP && names_unknown(socket, name, value) {
+        if level == SCTP && names_unknown(socket, name, value, last_constant(name)) {
             return Err(Errno::EINVAL);
         }
         match level {
@@ -194,7 +194,7 @@ impl Server {
         given: &[u8],
     ) -> Result<Vec<u8>, Errno> {
         let socket = self.sockets.get(&key).ok_or(Errno::EBADF)?;
-        if level == SCTP && names_unknown(socket, name, given) {
+        if level == SCTP && names_unknown(socket, name, given, 0) {
             return Err(Errno::EINVAL);
         }
         match level {
@@ -230,6 +230,9 @@ impl Server {
             IPPROTO_TCP if name == TCP_NODELAY => {
                 Ok(Written::default().u32(u32::from(!socket.config.nagle)).0)
             }
+            _ if !matches!(level, IPPROTO_IP | IPPROTO_IPV6 | IPPROTO_TCP) && !socket.v6 => {
+                Err(Errno::EOPNOTSUPP)
+            }
             _ => {
                 let is_off = ZERO.contains(&(level, name)).then(|| vec![0; 4]);
                 socket.settings.kept.get(&(level, name)).cloned().or(is_off).ok_or(Errno::ENOPROTOOPT)
@@ -238,8 +241,32 @@ impl Server {
     }
 }
 
-/// True if an option of a one-to-many socket has the number of an association that the socket does not have.
-fn names_unknown(socket: &Socket, name: i32, value: &[u8]) -> bool {
+/// The last of the constants that an option that is set takes in place of an association: 0 stands for later
+/// associations, 1 for the present ones, and 2 for both. An option that is read takes only 0.
+fn last_constant(name: i32) -> i32 {
+    match name {
+        n::DEFAULT_SEND_PARAM
+        | n::DELAYED_SACK
+        | n::CONTEXT
+        | n::MAX_BURST
+        | n::DEFAULT_SNDINFO
+        | n::DEFAULT_PRINFO
+        | n::ENABLE_STREAM_RESET
+        | n::STREAM_SCHEDULER
+        | n::STREAM_SCHEDULER_VALUE
+        | n::EVENT
+        | n::AUTH_KEY..=n::AUTH_DELETE_KEY
+        | n::AUTH_DEACTIVATE_KEY
+        | n::CMT_ON_OFF
+        | n::CMT_USE_DAC
+        | n::ANB_OPTION => 2,
+        _ => 0,
+    }
+}
+
+/// True if an option of a one-to-many socket has the number of an association that the socket does not have,
+/// or a constant above `last`.
+fn names_unknown(socket: &Socket, name: i32, value: &[u8], last: i32) -> bool {
     let at = match name {
         n::INITMSG..=n::AUTOCLOSE
         | n::ADAPTATION_LAYER..=n::DISABLE_FRAGMENTS
@@ -258,8 +285,7 @@ fn names_unknown(socket: &Socket, name: i32, value: &[u8]) -> bool {
         n::DEFAULT_SNDINFO => 12,
         _ => 0,
     };
-    // 0, 1 and 2 stand for later, present, and all associations.
-    let named = Fields(value).i32(at).ok().filter(|id| !(0..=2).contains(id));
+    let named = Fields(value).i32(at).ok().filter(|id| !(0..=last).contains(id));
     socket.many && named.is_some_and(|id| !socket.associations.contains(&id))
 }
 

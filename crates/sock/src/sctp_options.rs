@@ -165,6 +165,12 @@ fn set_path_params(config: &mut Config, value: &Fields<'_>) -> Result<(), Errno>
     Ok(())
 }
 
+/// The flags that may hold for all messages. As in Linux, a policy of PR-SCTP is none of them.
+fn usual_flags(flags: u16) -> Result<u16, Errno> {
+    const ALLOWED: u16 = n::send::UNORDERED | n::send::ADDR_OVER | n::send::ABORT | n::send::EOF;
+    if flags & !ALLOWED == 0 { Ok(flags) } else { Err(Errno::EINVAL) }
+}
+
 /// Sets an option of the socket.
 fn set_setting(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<(), Errno> {
     let settings = &mut socket.settings;
@@ -177,15 +183,14 @@ fn set_setting(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<(),
         n::DISABLE_FRAGMENTS => settings.whole = value.u32(0)? != 0,
         n::FRAGMENT_INTERLEAVE => settings.interleave = value.u32(0)? != 0,
         n::DEFAULT_SEND_PARAM => {
-            (settings.defaults.stream, settings.defaults.flags) = (value.u16(0)?, value.u16(4)?);
+            (settings.defaults.stream, settings.defaults.flags) =
+                (value.u16(0)?, usual_flags(value.u16(4)?)?);
             (settings.defaults.ppid, settings.defaults.context) = (value.u32(8)?, value.u32(12)?);
-            let policy = settings.defaults.flags & n::send::POLICY;
-            // A lifetime without a policy.
-            settings.defaults.policy = if policy == 0 { n::send::TTL } else { policy };
-            settings.defaults.value = value.u32(16)?;
+            (settings.defaults.policy, settings.defaults.value) = (0, value.u32(16)?);
         }
         n::DEFAULT_SNDINFO => {
-            (settings.defaults.stream, settings.defaults.flags) = (value.u16(0)?, value.u16(2)?);
+            (settings.defaults.stream, settings.defaults.flags) =
+                (value.u16(0)?, usual_flags(value.u16(2)?)?);
             (settings.defaults.ppid, settings.defaults.context) = (value.u32(4)?, value.u32(8)?);
         }
         n::DEFAULT_PRINFO => {
@@ -193,7 +198,8 @@ fn set_setting(socket: &mut Socket, name: i32, value: &Fields<'_>) -> Result<(),
             if chosen & !n::send::POLICY != 0 {
                 return Err(Errno::EINVAL);
             }
-            (settings.defaults.policy, settings.defaults.value) = (chosen, value.u32(4)?);
+            let amount = if chosen == 0 { 0 } else { value.u32(4)? };
+            (settings.defaults.policy, settings.defaults.value) = (chosen, amount);
         }
         n::EVENTS => {
             if value.0.is_empty() || value.0.len() > notification::SWITCHES {
@@ -292,7 +298,8 @@ fn get_setting(socket: &Socket, name: i32, given: &[u8]) -> Result<Vec<u8>, Errn
     let (id, defaults) = (id_of(given), &settings.defaults);
     let written = match name {
         n::DEFAULT_SEND_PARAM => {
-            let written = Written::default().u16(defaults.stream).u16(0_u16).u16(defaults.flags).u16(0_u16);
+            let flags = defaults.flags | defaults.policy;
+            let written = Written::default().u16(defaults.stream).u16(0_u16).u16(flags).u16(0_u16);
             written.u32(defaults.ppid).u32(defaults.context).u32(defaults.value).pad_to(32)
         }
         n::DEFAULT_SNDINFO => {

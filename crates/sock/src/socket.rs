@@ -34,6 +34,8 @@ pub struct Socket {
     pub settings: Settings,
     /// The numbers of the socket's associations.
     pub associations: Vec<i32>,
+    /// Address and port of the peer of a one-to-one socket whose association has ended.
+    pub peer: Option<(IpAddr, u16)>,
     /// Messages for which the stack had no room.
     pub waiting: VecDeque<(Header, Bytes)>,
     /// The association whose message is delivered in part: messages of other associations wait.
