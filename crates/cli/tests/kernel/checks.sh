@@ -5,6 +5,8 @@ sysctl -qw net.sctp.sctp_wmem="4096 4000000 8000000"
 cat > /run/check << 'X'
 ip link set lo up
 for option in auth_enable addip_enable reconf_enable intl_enable ecn_enable pf_enable; do sysctl -qw net.sctp.$option=1; done
+# The peers of some checks are in UDP.
+sysctl -qw net.sctp.udp_port=9899
 exec timeout 30 "$@" 2>&1
 X
 failed=0
