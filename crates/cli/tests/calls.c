@@ -43,7 +43,7 @@ static void unconnected(void) {
     NEED((accepted = accept(listener, 0, 0)) >= 0);
     NEED(take(accepted, data, sizeof data) == 1 && data[0] == 'z');
     /* As with TCP, it ends the calls that wait in accept. */
-    if (!is_kernel()) {
+    if (ours_only()) {
         NEED(shutdown(listener, SHUT_RDWR) == 0);
         FAILS(accept(listener, 0, 0), EINVAL);
     }
@@ -106,13 +106,13 @@ static void shared(void) {
     for (int n = 0; n < PEERS; n++)
         join(opened(SOCK_STREAM));
     for (int n = 0; n < PEERS; n++)
-        NEED(accept(is_kernel() ? any(listeners, LISTENERS) : listeners[n % LISTENERS], 0, 0) >= 0);
+        NEED(accept(!ours_only() ? any(listeners, LISTENERS) : listeners[n % LISTENERS], 0, 0) >= 0);
     /* One that has closed gets no more. */
     close(listeners[0]);
     for (int n = 0; n < 2; n++)
         join(opened(SOCK_STREAM));
     for (int n = 1; n < LISTENERS; n++)
-        NEED(accept(is_kernel() ? any(listeners + 1, LISTENERS - 1) : listeners[n], 0, 0) >= 0);
+        NEED(accept(!ours_only() ? any(listeners + 1, LISTENERS - 1) : listeners[n], 0, 0) >= 0);
 }
 
 /* Errors of bind and connect. */

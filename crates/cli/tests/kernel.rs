@@ -12,6 +12,7 @@ use preloaded::{build_library, root, which};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use testkit::Interop;
 
 /// Where `.ci/run` unpacks Debian's kernel.
@@ -90,16 +91,18 @@ fn first_files(kernel: &Path, to: &Path) {
     run(Command::new("sh").args(["-c", pack]).arg(to).current_dir(&folder));
 }
 
-/// Starts the machine, which runs `kernel/meet.sh` and ends. `out` is its folder `/out`. Returns what it
-/// tells.
-fn machine(kernel: &Path, out: &Path) -> String {
+/// Starts the machine, which runs a script of the folder `kernel` and ends. `out` is its folder `/out`.
+/// Returns what it tells.
+fn machine(kernel: &Path, out: &Path, script: &str) -> String {
+    // Two machines at a time would be too slow for their time limits.
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let image = find(kernel, &|name| name.starts_with("vmlinuz")).expect("checked before");
     let files = out.join("first.cpio");
     first_files(kernel, &files);
-    let meet = root().join("crates/cli/tests/kernel/meet.sh");
-    std::fs::copy(meet, out.join("meet.sh")).expect("copied");
+    std::fs::copy(root().join("crates/cli/tests/kernel").join(script), out.join(script)).expect("copied");
     let command = env!("CARGO_BIN_EXE_anabranch");
-    let start = format!("PATH=/usr/sbin:/usr/bin:/sbin:/bin; A={command}; uname -r; . /out/meet.sh\n");
+    let start = format!("PATH=/usr/sbin:/usr/bin:/sbin:/bin; A={command}; uname -r; . /out/{script}\n");
     std::fs::write(out.join("run.sh"), start).expect("written");
     let share = |id: &str, path: &Path, more: &str| {
         let share = format!("local,id={id},path={},security_model=none{more}", path.display());
@@ -142,8 +145,8 @@ fn check(capture: &Path, chunk: u8, connects: &str) {
     }
 }
 
-#[test]
-fn associations_with_the_linux_kernel_work() {
+/// The kernel, and a new folder; `None` if something is missing.
+fn prepared(test: &str) -> Option<(PathBuf, PathBuf)> {
     let kernel = root().join(KERNEL).canonicalize().unwrap_or_default();
     let missing: Vec<&str> = ["qemu-system-x86_64", "busybox", "gcc", "ethtool", "nft", "tshark"]
         .into_iter()
@@ -151,16 +154,26 @@ fn associations_with_the_linux_kernel_work() {
         .chain((!kernel.is_dir()).then_some(KERNEL))
         .collect();
     if !missing.is_empty() {
-        return skip("the SCTP of the Linux kernel", &missing.join(", "));
+        skip(test, &missing.join(", "));
+        return None;
     }
-    build_library();
-    let out = std::env::temp_dir().join(format!("anabranch-kernel-{}", std::process::id()));
+    let out = std::env::temp_dir().join(format!("anabranch-kernel-{test}-{}", std::process::id()));
     std::fs::create_dir_all(&out).expect("a folder");
-    let peer = root().join("crates/cli/tests/kernel/peer.c");
-    let options = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-o"];
-    run(Command::new("gcc").args(options).args([&out.join("peer"), &peer]));
+    Some((kernel, out))
+}
 
-    let told = machine(&kernel, &out);
+/// Compiles a program of this folder.
+fn compile(source: &str, program: &Path) {
+    let options = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-o"];
+    run(Command::new("gcc").args(options).args([program, &root().join("crates/cli/tests").join(source)]));
+}
+
+#[test]
+fn associations_with_the_linux_kernel_work() {
+    let Some((kernel, out)) = prepared("associations") else { return };
+    build_library();
+    compile("kernel/peer.c", &out.join("peer"));
+    let told = machine(&kernel, &out, "meet.sh");
     let release = told.lines().next().unwrap_or_default().to_owned();
     let ended: BTreeMap<&str, &str> = told.lines().filter_map(|line| line.split_once(": ")).collect();
     let mut table = Interop::new("Linux", release);
@@ -187,6 +200,20 @@ fn associations_with_the_linux_kernel_work() {
         "it numbers the second fragment of a message 0, where RFC 8260 says 1 (`sctp_chunk_assign_mid`)";
     table.hole("I-DATA", "messages of several fragments", why);
     table.check();
+    // A folder that cannot be removed does no harm.
+    let _ = std::fs::remove_dir_all(&out);
+}
+
+/// What the tests of `sockets.rs` demand of this stack holds for Linux.
+#[test]
+fn the_checks_of_sockets_pass_with_the_linux_kernel() {
+    let Some((kernel, out)) = prepared("checks") else { return };
+    std::fs::create_dir_all(out.join("checks")).expect("a folder");
+    for name in ["sockets", "many", "calls", "options", "notifications"] {
+        compile(&format!("{name}.c"), &out.join("checks").join(name));
+    }
+    let told = machine(&kernel, &out, "checks.sh");
+    assert!(told.ends_with("\n0 failed\n"), "{told}");
     // A folder that cannot be removed does no harm.
     let _ = std::fs::remove_dir_all(&out);
 }

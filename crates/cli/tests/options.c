@@ -234,7 +234,7 @@ static void queues(void) {
     pause_ms(300);
     len = sizeof status;
     NEED(getsockopt(client, IPPROTO_SCTP, SCTP_STATUS, &status, &len) == 0);
-    NEED(status.sstat_unackdata > 0 && (is_kernel() || status.sstat_penddata > 10));
+    NEED(status.sstat_unackdata > 0 && (!ours_only() || status.sstat_penddata > 10));
     NEED(getsockopt(client, IPPROTO_SCTP, SCTP_ASSOCINFO, &params, &len) == 0 && params.sasoc_peer_rwnd < 20000);
 }
 
@@ -252,7 +252,7 @@ static void levels(void) {
         int client = socket(off[n].family, SOCK_STREAM, IPPROTO_SCTP);
         FAILS(setsockopt(client, -1, 1, &value, sizeof value), ENOPROTOOPT);
         FAILS(getsockopt(client, -1, 1, &value, &len), off[n].family == AF_INET ? EOPNOTSUPP : ENOPROTOOPT);
-        if (off[n].level == IPPROTO_TCP && is_kernel())
+        if (off[n].level == IPPROTO_TCP && !ours_only())
             continue;
         NEED(getsockopt(client, off[n].level, off[n].name, &value, &len) == 0 && value == 0);
         NEED(setsockopt(client, off[n].level, off[n].name, &off[n].on, sizeof value) == 0);

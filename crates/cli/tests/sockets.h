@@ -26,9 +26,6 @@ static void set(int fd, int name, const void *value, socklen_t len) {
     NEED(setsockopt(fd, IPPROTO_SCTP, name, value, len) == 0);
 }
 
-/* True if the sockets are those of the kernel, not of the preloaded library. */
-static inline int is_kernel(void) { return getenv("LD_PRELOAD") == NULL; }
-
 static inline void set_int(int fd, int name, int value) { set(fd, name, &value, sizeof value); }
 
 /* True with our library, false with the SCTP of Linux, which has no option for CMT (0x1200). docs/programs.md names

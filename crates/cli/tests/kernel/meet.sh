@@ -11,7 +11,7 @@ at() { # end, command
 for end in $ENDS; do ip netns add $end; ip -n $end link set lo up; done
 for n in 1 2; do
     ip link add ours$n netns ours type veth peer name kernel$n netns kernel
-    # Linux 6.1 loses packets of SCTP in UDP that it leaves to the segmentation of a link, and stops at such packets of ours.
+    # Linux 6.1 loses packets of SCTP in UDP that it leaves to the segmentation of a link, and panics at such packets of ours.
     at kernel ethtool -K kernel$n gso off tx-sctp-segmentation off tx-checksum-sctp off > /dev/null
     at ours ethtool -K ours$n tx-udp-segmentation off > /dev/null
     for end in $ENDS; do ip -n $end link set $end$n up; at $end tc qdisc add dev $end$n root netem limit 1000; done
