@@ -22,6 +22,8 @@ pub struct Association {
     pub failed: BTreeMap<IpAddr, bool>,
     /// True once the handshake is complete.
     pub up: bool,
+    /// True if the program has sent only a part of its last message so far.
+    pub unfinished: bool,
     pub outbound: u16,
     pub inbound: u16,
     /// The last time at which a message was sent or received.
@@ -49,6 +51,7 @@ impl Association {
             peer_port,
             failed: BTreeMap::new(),
             up: false,
+            unfinished: false,
             outbound: 0,
             inbound: 0,
             active: Instant::ZERO,

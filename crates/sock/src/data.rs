@@ -226,6 +226,9 @@ impl Server {
                 }
                 return false;
             }
+            if let Some(association) = self.associations.get_mut(number) {
+                association.unfinished = header.flags & flags::END == 0;
+            }
         }
         if header.flags & flags::EOF != 0
             && let Some((endpoint, id)) = self.endpoint_of(number)

@@ -97,6 +97,9 @@ impl Server {
     /// Notifies programs of associations whose peer has acknowledged all data since the last call.
     pub(crate) fn tell_dry(&mut self) {
         for number in self.sending.clone() {
+            if self.associations.get(number).is_some_and(|association| association.unfinished) {
+                continue;
+            }
             let stats = self.endpoint_of(number).and_then(|(endpoint, id)| endpoint.stats(id));
             match stats {
                 Some(stats) if !stats.buffered.is_zero() => continue,
