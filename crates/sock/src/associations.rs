@@ -18,6 +18,8 @@ pub struct Association {
     /// connect to, or that its INIT lists.
     pub peers: Vec<IpAddr>,
     pub peer_port: u16,
+    /// Our address of the first path, once the handshake is complete.
+    pub local: Option<IpAddr>,
     /// Addresses of the peer whose state has changed; true: the program was told that it failed.
     pub failed: BTreeMap<IpAddr, bool>,
     /// True once the handshake is complete.
@@ -49,6 +51,7 @@ impl Association {
             owner: Some(owner),
             peers,
             peer_port,
+            local: None,
             failed: BTreeMap::new(),
             up: false,
             unfinished: false,

@@ -147,8 +147,8 @@ impl Server {
         }
     }
 
-    /// The address that `getsockname` returns: the local address of the association's first path
-    /// (one-to-one sockets only), or else the first address to which the socket is bound.
+    /// The address that `getsockname` returns: the local address of the association's first path (one-to-one
+    /// sockets only), also after its end, or else the first address to which the socket is bound.
     fn local_address(&self, key: usize) -> IpAddr {
         let socket = self.sockets.get(&key);
         let first = socket.filter(|socket| !socket.many).and_then(|socket| {
@@ -156,7 +156,7 @@ impl Server {
             let mut paths = self.host.endpoint(association.port)?.paths(association.id)?;
             paths.next().map(|path| path.local)
         });
-        let bound = socket.and_then(|socket| socket.bound.first().copied());
+        let bound = socket.and_then(|socket| socket.local.or(socket.bound.first().copied()));
         first.or(bound).unwrap_or(Ipv4Addr::UNSPECIFIED.into())
     }
 

@@ -135,8 +135,10 @@ impl Server {
     fn on_event(&mut self, number: i32, event: Event) {
         match event {
             Event::Connected { outbound_streams, inbound_streams, peer_addresses, peer_port } => {
+                let path = self.endpoint_of(number).and_then(|(endpoint, id)| endpoint.paths(id)?.next());
+                let local = path.map(|path| path.local);
                 if let Some(association) = self.associations.get_mut(number) {
-                    association.up = true;
+                    (association.up, association.local) = (true, local);
                     (association.outbound, association.inbound) = (outbound_streams, inbound_streams);
                     (association.peers, association.peer_port) = (peer_addresses, peer_port);
                 }
@@ -305,6 +307,7 @@ impl Server {
                         put_failure(socket, error);
                     }
                     socket.phase = Phase::Ended;
+                    socket.local = association.local;
                     socket.peer = association.peers.first().map(|&first| (first, association.peer_port));
                     socket.pair.end();
                 } else if connects {

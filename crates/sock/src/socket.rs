@@ -34,7 +34,9 @@ pub struct Socket {
     pub settings: Settings,
     /// The numbers of the socket's associations.
     pub associations: Vec<i32>,
-    /// Address and port of the peer of a one-to-one socket whose association has ended.
+    /// Our address in the association of a one-to-one socket, once this has ended.
+    pub local: Option<IpAddr>,
+    /// Address and port of the peer, too.
     pub peer: Option<(IpAddr, u16)>,
     /// Messages for which the stack had no room.
     pub waiting: VecDeque<(Header, Bytes)>,
