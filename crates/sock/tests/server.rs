@@ -28,17 +28,19 @@ impl Running {
 
     fn start_at(name: &str, locals: &[[u8; 4]]) -> Self {
         let path = std::env::temp_dir().join(format!("anabranch-sock-{name}-{}", std::process::id()));
-        // One host process runs both ends of each association.
-        let free = std::net::UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
-        let udp_port = free.expect("a free port").port();
-        let host = io::HostOptions {
-            locals: locals.iter().copied().map(IpAddr::from).collect(),
-            udp_port,
-            remote_udp_port: udp_port,
-            ..Default::default()
+        // One host process runs both ends of each association. Another test may take the port first.
+        let bound = || {
+            let free = std::net::UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+            let udp_port = free.expect("a free port").port();
+            let host = io::HostOptions {
+                locals: locals.iter().copied().map(IpAddr::from).collect(),
+                udp_port,
+                remote_udp_port: udp_port,
+                ..Default::default()
+            };
+            Server::bind(ServerOptions { path: path.clone(), host, config: Config::recommended() }).ok()
         };
-        let server = Server::bind(ServerOptions { path: path.clone(), host, config: Config::recommended() });
-        let server = server.expect("binds");
+        let server = (0..9).find_map(|_| bound()).expect("binds");
         let stopper = server.stopper();
         let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || server.run());
         Running { path, stopper, thread: thread.expect("a thread") }
