@@ -1,5 +1,5 @@
-//! Lets this stack meet the SCTP of the Linux kernel, which a virtual machine runs: the table of Linux in
-//! docs/interop.md.
+//! Tests associations between this stack and the SCTP of the Linux kernel, which runs in a virtual machine.
+//! They make the table of Linux in docs/interop.md.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 #[expect(dead_code, reason = "the virtual machine has the namespaces")]

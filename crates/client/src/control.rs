@@ -64,7 +64,7 @@ pub fn ask(
 pub fn is_associated(entry: &Entry) -> bool {
     let known = switches::MANY | switches::ASSOCIATED;
     let cookie = entry.cookie.load(Ordering::Relaxed);
-    // The request fails if the association has ended, because the host process has forgotten the socket then.
+    // The request fails if the host process no longer has the socket: its association ended long ago.
     entry.has(known) || ask(cookie, Op::Attach, 0, 0, [&[]; 2], &mut []).0 < 0 || entry.has(known)
 }
 

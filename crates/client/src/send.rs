@@ -15,10 +15,10 @@ fn header() -> Header {
     header
 }
 
-/// Largest number of buffers of a message, as in Linux.
+/// Largest number of buffers in one call that sends, as in Linux.
 const BUFFERS: usize = 1024;
 
-/// Sends one message, in several records if it is long or has many buffers.
+/// Sends one message: in one record, or in several if it is long or the program gives many buffers.
 ///
 /// # Safety
 /// `list` points to `count` buffers.

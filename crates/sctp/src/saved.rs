@@ -15,9 +15,6 @@ const TITLE: &str = "anabranch saved paths 1: local, remote, bytes in a round tr
 
 const SECOND: Span = Span::from_secs(1);
 
-/// Largest difference between the expiry of a set and the whole second in its line of text, the nearest one.
-const ROUNDING: Span = Span::from_millis(500);
-
 /// Saved sets (cwnd, RTT and expiry of a path) by local and remote address. All clones share the same sets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Saved(Arc<Mutex<BTreeMap<Pair, SavedPath>>>);
@@ -69,7 +66,8 @@ impl Saved {
         in_use.for_each(|(pair, set)| all.put(pair, set));
         let line = |(&(local, remote), set): (&Pair, &SavedPath)| {
             let (cwnd, rtt) = (set.cwnd.get(), set.rtt.as_nanos() / 1000);
-            let until = (wall + set.until.since(now) + ROUNDING).as_nanos() / SECOND.as_nanos();
+            // The nearest whole second.
+            let until = (wall + set.until.since(now) + SECOND / 2).as_nanos() / SECOND.as_nanos();
             format!("{local} {remote} {cwnd} {rtt} {until}\n")
         };
         all.sets(|sets| {
@@ -96,7 +94,8 @@ impl Saved {
         }
         for (pair, cwnd, rtt, until) in sets {
             let left = until.saturating_sub(wall);
-            if !left.is_zero() && left <= SavedPath::LIFETIME + ROUNDING {
+            // The text has whole seconds, so that half a second may have been added.
+            if !left.is_zero() && left <= SavedPath::LIFETIME + SECOND / 2 {
                 self.put(pair, SavedPath { cwnd, rtt, until: now + left });
             }
         }

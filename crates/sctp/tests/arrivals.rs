@@ -1,5 +1,6 @@
 //! New associations that the user accepts or refuses, options of one association, and discarded packets.
 
+use crate::takeover::init_from;
 use anabranch_sctp::{
     AcceptError, Arrival, Channel, CloseReason, Config, ConnectError, EndpointConfig, Event, Listen, Seed,
     State,
@@ -221,16 +222,7 @@ fn discarded_packets_are_counted_by_cause() {
 #[test]
 fn an_init_of_a_family_without_a_local_address_gets_an_abort() {
     let mut pair = Pair::new(1, &Config::default());
-    let none = ParameterList::new();
-    let init = Init {
-        initiate_tag: 7,
-        a_rwnd: 65_536,
-        outbound_streams: 1,
-        inbound_streams: 1,
-        initial_tsn: Tsn(1),
-        parameters: none.as_parameters(),
-    };
-    let init = packet(5001, 5002, 0, &[Chunk::Init(init)]);
+    let init = init_from(Side::Client.port(), Side::Server.port(), 7, &[]);
     let [src, dst] = ["2001:db8::1", "2001:db8::2"].map(|address| address.parse().unwrap());
     pair.inject(Side::Server, src, dst, &init);
     let [answer] = &pair.sent[..] else { panic!("{} answers", pair.sent.len()) };

@@ -18,7 +18,7 @@ pub struct Association {
     /// connect to, or that its INIT lists.
     pub peers: Vec<IpAddr>,
     pub peer_port: u16,
-    /// Our address of the first path, once the handshake is complete.
+    /// Local address of the first path; `None` until the handshake is complete.
     pub local: Option<IpAddr>,
     /// Addresses of the peer whose state has changed; true: the program was told that it failed.
     pub failed: BTreeMap<IpAddr, bool>,

@@ -5,10 +5,10 @@
 use crate::socket::Socket;
 use std::collections::VecDeque;
 
-/// Largest number of kept sockets.
+/// Largest number of kept sockets. The one that was used longest ago goes first.
 const KEPT: usize = 256;
 
-/// The kept sockets, each with its key in the server's map of sockets; the one used last is the last.
+/// The kept sockets and their keys in the server's map of sockets, ordered by their last use.
 #[derive(Debug, Default)]
 pub struct Ended(VecDeque<(usize, Socket)>);
 

@@ -65,8 +65,9 @@ pub(super) struct Arrivals {
     fresh_until: Instant,
 }
 
-/// Largest packet in bytes that is kept until the user decides. Of a longer one the peer retransmits what
-/// follows the cookie.
+/// Largest packet, in bytes, that is kept whole until the user decides: a jumbo frame. It bounds the memory
+/// that peers take before the user has accepted them. From a longer packet only the cookie is used; the peer
+/// retransmits the data behind it.
 const KEPT: usize = 9_000;
 
 /// The cookie that a peer echoed, and the packet with the cookie: DATA chunks may follow it
